@@ -79,7 +79,7 @@ export const errorRules = {
   resource_limit_exceeded: {
     status: 429,
     retry: 'later',
-    advice: 'End what is not needed any more, or try again later.',
+    advice: 'End or remove what you no longer need, or try again later.',
   },
   rate_limited: { status: 429, retry: 'later', advice: 'Wait as long as Retry-After says, then try again.' },
   too_many_requests: {

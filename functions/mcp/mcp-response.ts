@@ -74,7 +74,7 @@ const internalError = -32603;
 const brokenOff = {
   jsonrpc: '2.0',
   id: null,
-  error: { code: internalError, message: 'the call broke off' },
+  error: { code: internalError, message: 'the call was interrupted' },
 };
 
 /** So much news waits for a client that reads slowly. */

@@ -389,6 +389,6 @@ test('an interrupted save or restore reports an unreachable sandbox', async () =
   expect([answer.statusCode, answer.headers['x-sallyport-link'], JSON.parse(answer.body)]).toMatchObject([
     503,
     'refused',
-    { error: { code: 'sandbox_unavailable', message: 'the save of the workspace broke off' } },
+    { error: { code: 'sandbox_unavailable', message: 'the save of the workspace was interrupted' } },
   ]);
 });

@@ -95,6 +95,6 @@ const report = async (
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
   } catch (error) {
     telemetry.warn('a checkpoint failed', { kind, workspaceId: workspace, error });
-    return refusal('sandbox_unavailable', `the ${kind} of the workspace broke off`);
+    return refusal('sandbox_unavailable', `the ${kind} of the workspace was interrupted`);
   }
 };

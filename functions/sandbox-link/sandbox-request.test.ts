@@ -28,7 +28,7 @@ const openSandbox = async (answer: RequestListener) => {
 
 test('a sandbox that never answers times out', async () => {
   const request = await openSandbox(() => undefined);
-  await expect(openRequest(request)).rejects.toThrow('the sandbox fell silent');
+  await expect(openRequest(request)).rejects.toThrow('the sandbox stopped responding');
 });
 
 test('a sandbox that is not there got no byte; one that broke off may have', async () => {
@@ -65,7 +65,7 @@ test('a sandbox that stops reading is abandoned, and the source of the body is c
       closed.resolve('closed');
     }
   }
-  await expect(openRequest({ ...request, body: body() })).rejects.toThrow('the sandbox fell silent');
+  await expect(openRequest({ ...request, body: body() })).rejects.toThrow('the sandbox stopped responding');
   expect(await closed.promise).toBe('closed');
 });
 

@@ -68,7 +68,7 @@ export const openRequest = ({
   outgoing.once('close', stopWaiting);
   outgoing.on('error', (cause) => reject(isConnected ? cause : new NotConnected(cause.message, { cause })));
   if (silenceMsMax !== undefined)
-    outgoing.setTimeout(silenceMsMax, () => outgoing.destroy(new Error('the sandbox fell silent')));
+    outgoing.setTimeout(silenceMsMax, () => outgoing.destroy(new Error('the sandbox stopped responding')));
   if (body === undefined || body instanceof Uint8Array) outgoing.end(body);
   else pipeline(Readable.from(body, { highWaterMark: chunksAheadMax }), outgoing).catch(reject);
   return promise;

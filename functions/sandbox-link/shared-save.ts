@@ -29,7 +29,7 @@ export const withSharedSaved = async (
     return shared === undefined ? answer : { ...answer, shared };
   } catch (error) {
     context.telemetry.warn('a shared volume was not saved', { workspace: call.workspace, error });
-    const sharedFailed = isAppError(error) ? error.message : 'the save of the shared volume broke off';
+    const sharedFailed = isAppError(error) ? error.message : 'the save of the shared volume was interrupted';
     return { ...answer, sharedFailed };
   }
 };

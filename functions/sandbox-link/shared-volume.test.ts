@@ -219,13 +219,13 @@ test('a save that the bucket refuses is reported, leaves the workspace saved, an
   const broken: SharedBucket = { ...cloud.sharedBucket, put: refuse };
   expect(await sandbox.save({ sharedBucket: broken })).toEqual({
     ...unchanged,
-    sharedFailed: 'the save of the shared volume broke off',
+    sharedFailed: 'the save of the shared volume was interrupted',
   });
   expect(sandbox.warnings).toEqual(['a shared volume was not saved']);
   expect(await sandbox.save()).toEqual(saved(1, 1));
   await rm(sandbox.at('a'));
   expect(await sandbox.save({ sharedBucket: { ...cloud.sharedBucket, remove: refuse } })).toMatchObject({
-    sharedFailed: 'the save of the shared volume broke off',
+    sharedFailed: 'the save of the shared volume was interrupted',
   });
   expect(await sandbox.save()).toEqual(saved(0, 0, 1));
   expect(await cloud.keys()).toEqual([]);
@@ -240,7 +240,7 @@ test('an interrupted restore is reported, and files unknown then are not deleted
   const refuse = () => Promise.reject(new Error('SlowDown'));
   expect(await second.restore({ sharedBucket: { ...cloud.sharedBucket, take: refuse } })).toEqual({
     ...restored,
-    sharedFailed: 'the restore of the shared volume broke off',
+    sharedFailed: 'the restore of the shared volume was interrupted',
   });
   await second.write('b', 'b');
   expect(await second.save()).toEqual(saved(1, 1));
@@ -388,7 +388,7 @@ test('an archive without its end deletes nothing', async () => {
   const cloud = await openCloud();
   await cloud.put('shared/owner/kept', 'x');
   expect(await forge(cloud, [begin, removed('kept')])).toMatchObject({
-    sharedFailed: 'the save of the shared volume broke off',
+    sharedFailed: 'the save of the shared volume was interrupted',
   });
   expect(await cloud.keys()).toEqual(['shared/owner/kept']);
 });

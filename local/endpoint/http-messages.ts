@@ -71,7 +71,7 @@ const collect = (request: IncomingMessage, bytesMax: number): Promise<Buffer | u
     });
     request.once('end', () => resolve(bytes > bytesMax ? undefined : Buffer.concat(chunks, bytes)));
     request.once('error', reject);
-    request.once('close', () => reject(new Error('the request broke off')));
+    request.once('close', () => reject(new Error('the request was interrupted')));
   });
 
 /** Writes a piece and waits until there is room for the next. It does not wait for a client that has disconnected. */

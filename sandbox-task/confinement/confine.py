@@ -1,4 +1,4 @@
-"""Becomes a program of the user's side with the system call filter over it, where no bubblewrap installs it.
+"""Starts a program of the user's side under the system call filter where no bubblewrap installs it.
 
     confine.py <folder of the filters> <program> [argument ...]
 

@@ -1,5 +1,5 @@
 /**
- * A timer for what comes from outside: it lets everything that has arrived be handled before it judges that nothing came.
+ * A timeout for input that passes only after all input that has arrived was handled.
  *
  * A timer of Node is run before the event loop looks for input. A function that stood still (a collection of garbage, a busy machine, a
  * frozen environment) would take its own pause for the silence of the other side, although the answer lies in its socket.

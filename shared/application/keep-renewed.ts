@@ -1,6 +1,6 @@
 /**
- * Renews a hold, or what grows old without it, in steps until it is stopped, or lost to another. A renewal that fails is told and repeated with the next step: only
- * the table knows that a hold is lost.
+ * Renews a lease or a claim at intervals until it is stopped, or taken over by another. A failed renewal is logged and
+ * repeated at the next interval: only the table knows that a hold is lost.
  */
 import type { Deps } from './deps.ts';
 

@@ -1,4 +1,4 @@
-/** Work that a function can leave to others, as a transfer is left to the link: its end is not waited for after an interruption. */
+/** Waits for work until it ends or is aborted. The work must be one that another function finishes, such as a transfer of the link. */
 
 export const untilAborted = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {

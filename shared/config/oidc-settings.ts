@@ -56,7 +56,7 @@ export const loginSettings = z.object({
     .string()
     .regex(/^(?=.*(?:^| )openid(?: |$))[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/)
     .max(1024)
-    .describe('words with spaces between, openid among them')
+    .describe('words separated by spaces, with openid among them')
     .default('openid profile email'),
   /** The lifetime of a sign-in: a scope that the issuer takes away holds until its end. */
   SIGN_IN_SECONDS: z

@@ -385,7 +385,7 @@ describe('private hosts of MCP servers', () => {
     'a b',
   ])('%j is not', (value) => {
     expect(problemsOf({ MCP_ALLOWED_PRIVATE_HOSTS: value })).toEqual([
-      `MCP_ALLOWED_PRIVATE_HOSTS="${value}" is not allowed: set it to host or host:port, several with commas between`,
+      `MCP_ALLOWED_PRIVATE_HOSTS="${value}" is not allowed: set it to one or more host or host:port, separated by commas`,
     ]);
   });
 });

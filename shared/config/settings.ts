@@ -177,7 +177,7 @@ export const mcpSettings = z.object({
     .max(2048)
     .transform((value) => value.split(',').map((entry) => entry.trim()))
     .refine((entries) => entries.every(isHost))
-    .describe('host or host:port, several with commas between')
+    .describe('one or more host or host:port, separated by commas')
     .default([]),
   /** The interval at which a healthy one is checked. */
   MCP_CHECK_SECONDS: integer(1, 3600).default(60),
@@ -191,7 +191,7 @@ export const egressSettings = z.object({
     .max(16_384)
     .transform((value) => value.split(',').map((entry) => entry.trim()))
     .refine((entries) => entries.every((entry) => parseHostPattern(entry) !== undefined))
-    .describe('host, *.host or either with :port, several with commas between')
+    .describe('one or more host or *.host, each with or without :port, separated by commas')
     .optional(),
   /** `host` or `host:port` that sandboxes may reach although its address is private. */
   EGRESS_ALLOWED_PRIVATE_HOSTS: mcpSettings.shape.MCP_ALLOWED_PRIVATE_HOSTS,

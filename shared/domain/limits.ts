@@ -187,7 +187,7 @@ export const sandboxMeterLookMs = 30_000;
 export const sandboxLookMs = 3_600_000;
 /** The longest duration of one save, in milliseconds: a longer one counts as failed. */
 export const saveMsMax = 150_000;
-/** The time for which a sandbox that fell silent during a call is asked again, in milliseconds. */
+/** The time for which a sandbox that stopped responding during a call is asked again, in milliseconds. */
 export const toolSilenceMsMax = 90_000;
 /** Sessions of one workspace that one transaction can check for activity, beside the workspace, its slot and its counter. */
 export const idleCheckUsersMax = 97;

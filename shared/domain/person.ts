@@ -69,7 +69,7 @@ const defaultOf = ({ defaultScope }: PersonRules): readonly Scope[] =>
 
 const without = (scopeValue: unknown): string => (scopeValue === undefined ? 'is missing' : 'names no scope');
 
-/** A list, or words with spaces between as in OAuth's `scope`; other words belong to other systems. */
+/** A list, or words separated by spaces as in OAuth's `scope`; other words belong to other systems. */
 const namedScopes = (value: unknown): readonly Scope[] => {
   const words = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) =>
     typeof one === 'string' ? one.split(' ') : [],

@@ -245,7 +245,7 @@ describe('a call that is asked by its effect', () => {
     client.send('message', { text: `$ ${command}` });
     const { data } = await client.untilType('tool:approval_required');
     expect(data.effectMissing).toMatch(
-      /^it could not be tried: it leaves what cannot be saved: (kept.txt|pipe) /,
+      /^it could not be tried: it created a file that cannot be saved: (kept.txt|pipe) /,
     );
     expect(data).not.toHaveProperty('effect');
     client.send('tool:approval', { callId: data.callId, approved: true, digest: data.digest });

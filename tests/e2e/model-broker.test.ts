@@ -99,7 +99,7 @@ test('nothing inside holds the key', async () => {
 test('the session’s own model needs no price, any other does (BR4)', async () => {
   expect(await ask('anthropic', 'our-own-model')).toBe(answered);
   const before = upstream.asked.length;
-  const sentence = 'is not available here: it has no price, and is not this session';
+  const sentence = 'is not available here: it has no price and is not the model of this session';
   expect(await ask('anthropic', 'unlisted')).toMatch(
     new RegExp(`PermissionDeniedError 403 .*"permission_error".*unlisted ${sentence}`),
   );
@@ -140,7 +140,7 @@ test('an execution session has no models', async () => {
     id = agent;
   });
   id = await newSession({ kind: 'execution' });
-  expect(await ask('anthropic', haiku)).toContain('only the session of an agent has models');
+  expect(await ask('anthropic', haiku)).toContain('an execution session cannot call models');
 });
 
 test('a call whose program goes away is over, and counted', async () => {

@@ -1,4 +1,4 @@
-/** The program that imports what the sources of a function import of its libraries, and nothing else: the floor of a cold start. */
+/** A program that imports only the libraries of a function, as its sources import them: the floor of a cold start. */
 
 export type Source = { readonly path: string; readonly text: string };
 

@@ -100,7 +100,7 @@ async function* payloads(events: Events): AsyncGenerator<Uint8Array> {
       throw new Error(`the link failed: ${InvokeComplete.ErrorCode}`);
     isComplete ||= InvokeComplete !== undefined;
   }
-  if (!isComplete) throw new Error('the link broke off');
+  if (!isComplete) throw new Error('the link was interrupted');
 }
 
 type Answering = {

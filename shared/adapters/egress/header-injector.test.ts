@@ -166,7 +166,7 @@ test('a refusal says its reason, and an unknown error none', async () => {
     text: 'the project has no secret KEY\n',
   });
   const broken = open(good, { connect: () => Promise.reject(new Error('Bearer hidden')) });
-  expect((await askOver(broken.program)).text).toBe('the connection to api.example.org broke off\n');
+  expect((await askOver(broken.program)).text).toBe('the connection to api.example.org was interrupted\n');
 });
 
 const sayPlain = async (text: string, options: Options = {}): Promise<string> => {

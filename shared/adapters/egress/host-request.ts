@@ -184,7 +184,7 @@ export const failureOf = (
     status: badGateway,
     message: certificateCodes.test(code)
       ? `the certificate of ${host} is not valid: ${code}`
-      : `the connection to ${host} broke off`,
+      : `the connection to ${host} was interrupted`,
   };
 };
 

@@ -1,6 +1,6 @@
 /**
- * JSON that is sent when it is there, after white space, which JSON allows before a value: the connections in front of a
- * function end an answer that stays silent.
+ * JSON that is sent late: white space, which JSON allows before a value, keeps the connection open until the value is
+ * ready. The connections in front of a function end an answer that stays silent.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -353,7 +353,7 @@ describe('answers', () => {
     const response = await open().fetch(server.url);
     await expect(response.text()).rejects.toMatchObject({
       code: 'mcp_server_unavailable',
-      message: 'it broke off the connection',
+      message: 'it closed the connection',
     });
   });
 
@@ -367,7 +367,7 @@ describe('answers', () => {
     [
       'an upgrade',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n',
-      'it broke off the connection',
+      'it closed the connection',
     ],
     ['an odd status', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n', 'it answered with HTTP 999'],
   ])('%s is refused', async (_what, bytes, message) => {

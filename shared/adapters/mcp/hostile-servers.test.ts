@@ -164,7 +164,7 @@ test('an answer of another kind', async () => {
 const hungMs = 600_000;
 
 describe('a call fails at once', () => {
-  const lost = { status: 'lost', message: "MCP server 'notes': it broke off before it answered" };
+  const lost = { status: 'lost', message: "MCP server 'notes': it closed the connection before it answered" };
   const quickly = async (server: Loopback): Promise<unknown> => {
     const outcome = await call(targetOf(server, { timeoutMs: hungMs }));
     await closed(server);
@@ -196,7 +196,7 @@ describe('a call fails at once', () => {
     const server = await keep(turncoat((_message, response) => response.destroy()));
     expect(await quickly(server)).toEqual({
       status: 'lost',
-      message: "MCP server 'notes': it broke off the connection",
+      message: "MCP server 'notes': it closed the connection",
     });
   });
 

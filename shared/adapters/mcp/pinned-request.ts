@@ -60,7 +60,7 @@ export const sendPinned = (request: PinnedRequest, agents: Agents): Promise<http
     // An unrequested upgrade ends without an error event.
     outgoing.once('close', () => {
       stopWaiting();
-      reject(unreachable('it broke off the connection', { context: { isConnected } }));
+      reject(unreachable('it closed the connection', { context: { isConnected } }));
     });
     outgoing.end(request.body);
   });

@@ -75,7 +75,7 @@ test('a failure has its message, cut, and no code of its choice', () => {
   const long = toRemoteOutcome({ content: [{ type: 'text', text: 'x'.repeat(100_000) }], isError: true });
   expect(long.status === 'failed' && long.message.length <= 50_000).toBe(true);
   expect(toRemoteOutcome({ content: [], isError: true })).toMatchObject({
-    message: 'the tool failed without a word',
+    message: 'the tool failed without an error message',
   });
 });
 

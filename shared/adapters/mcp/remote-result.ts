@@ -49,7 +49,7 @@ export const toRemoteOutcome = (answer: unknown): ToolOutcome => {
   const content = data.content.length === 0 ? inWords(data.structuredContent) : toContent(data.content);
   if (data.isError) {
     const said = cutMiddle(textOf({ content }), toolResultCharactersMax);
-    const message = said === '' ? 'the tool failed without a word' : said;
+    const message = said === '' ? 'the tool failed without an error message' : said;
     return { status: 'failed', code: 'tool_failed', message };
   }
   return { status: 'finished', content, ...structuredOf(data.structuredContent) };

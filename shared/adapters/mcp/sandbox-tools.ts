@@ -99,7 +99,7 @@ const callOnce = async (
 ): Promise<AskedOutcome> => {
   const stream = new AbortController();
   const client = new Client(clientInfo, { versionNegotiation: { mode: 'auto' } });
-  const transport = new LinkTransport(link, call, () => stream.abort('the sandbox broke off'));
+  const transport = new LinkTransport(link, call, () => stream.abort('the sandbox closed the connection'));
   try {
     await client.connect(transport, connecting);
     const timeout = timeoutMs(call);

@@ -17,7 +17,7 @@ export const unreachable = (reason: string, details: AppErrorDetails = {}): AppE
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_)/, 'its name cannot be resolved'],
   [/^ECONNREFUSED$/, 'it refused the connection'],
-  [/^(ECONNRESET|EPIPE)$/, 'it broke off the connection'],
+  [/^(ECONNRESET|EPIPE)$/, 'it closed the connection'],
   [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'no connection to it could be made'],
   [/^(EPROTO|ERR_SSL_)/, 'it does not speak TLS'],
   [/^HPE_HEADER_OVERFLOW$/, 'its response headers are too large'],

@@ -11,7 +11,7 @@ type Id = string | number;
 
 /** The code of the error that replaces a lost answer. */
 export const lostCode = -32_000;
-export const lostMessage = 'it broke off before it answered';
+export const lostMessage = 'it closed the connection before it answered';
 
 export class WatchedTransport implements Transport {
   onclose?: (() => void) | undefined;

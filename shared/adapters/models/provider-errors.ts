@@ -15,7 +15,7 @@ export const meanings = {
   overloaded: ['provider_overloaded', 'the model provider is overloaded'],
   unavailable: ['provider_unavailable', 'the model provider failed to answer'],
   unreachable: ['provider_unavailable', 'the connection to the model provider failed'],
-  brokenOff: ['provider_unavailable', 'the model broke off in the middle of its answer'],
+  brokenOff: ['provider_unavailable', 'the answer of the model was interrupted'],
   garbled: ['provider_unavailable', 'the model wrote an answer that cannot be read'],
   tooLong: ['context_too_long', 'the conversation is longer than the model accepts'],
   refusedContent: ['content_refused', 'the model provider refused this content'],

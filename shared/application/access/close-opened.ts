@@ -24,7 +24,7 @@ const closeOne = async (ports: CloseDeps, id: ConnectionId): Promise<void> => {
   try {
     await tellEnd(ports, id);
   } catch (error) {
-    ports.telemetry.warn('a socket is closed without a word', { connection: id, error });
+    ports.telemetry.warn('a socket is closed without an error frame', { connection: id, error });
   }
   await ports.sockets.close(id);
 };

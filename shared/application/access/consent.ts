@@ -77,7 +77,7 @@ export const showConsent = async (
   const { client, wishes } = good(await checkRequest(ports, fields, resource));
   const offer = offerOf(principal.scope, wishes);
   if (offer !== undefined) return { client, offer };
-  throw new AppError('forbidden', `${client.name} asks for more than your scope (${principal.scope}) has`);
+  throw new AppError('forbidden', `${client.name} asks for more than your scope (${principal.scope}) allows`);
 };
 
 type ConsentDeps = Deps<

@@ -1,4 +1,4 @@
-/** Registration of a client by itself (RFC 7591). Refuses more than a number an hour: whoever reaches the server may ask. */
+/** Registration of a client by itself (RFC 7591). Limits the registrations of an hour, because anyone may register. */
 import { type OAuthClient, unusedClientSecondsMax } from '../../domain/oauth/grant.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps } from '../deps.ts';

@@ -98,7 +98,7 @@ const sessionOf = async (ports: BrokerDeps, { session: id, workspace }: ModelCal
   if (session === undefined || session.workspace !== workspace || isEnded(session.status))
     throw new AppError('invalid_session_state', 'the session of this sandbox has ended');
   if (session.kind !== 'agent')
-    throw new AppError('forbidden', 'only the session of an agent has models: this one executes code');
+    throw new AppError('forbidden', 'an execution session cannot call models');
   await throttle(ports, sandboxPrincipal(session));
   return session;
 };
@@ -121,7 +121,7 @@ const refuseModel = (
   if (isOwn || modelPrice({ provider, model }, prices) !== undefined) return;
   throw new AppError(
     'forbidden',
-    `the model ${model} is not available here: it has no price, and is not this session's`,
+    `the model ${model} is not available here: it has no price and is not the model of this session`,
   );
 };
 

@@ -20,7 +20,7 @@ type Metering = {
 };
 
 const spent = { status: 402, message: 'the budget of the session is spent: the answer ends here' };
-const broken = { status: 502, message: 'the provider broke off' };
+const broken = { status: 502, message: 'the provider closed the connection' };
 
 export const meteredBody = (
   body: ReadableStream<Uint8Array>,

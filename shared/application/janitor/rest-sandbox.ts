@@ -2,8 +2,8 @@
  * Releases the sandbox of a workspace whose sessions are all idle, unless one of them becomes active concurrently.
  *
  * Read once per workspace and sweep, however many of its sessions are due, in portions up to the first that is not idle.
- * More sessions than one transaction can check are read after the sandbox was marked: a caller that uses it from then on
- * removes the mark, and it stays.
+ * More sessions than one transaction can check are read after the sandbox was marked: a later use removes
+ * the mark and keeps the sandbox.
  */
 
 import { takenReasons } from '../../domain/idle-sandbox.ts';

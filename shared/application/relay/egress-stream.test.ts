@@ -146,7 +146,7 @@ test('an address that may not be reached is a refusal, a host that does not answ
     { status: 502, message: 'it is silent' },
     true,
   ]);
-  expect(faulty.reset()).toEqual({ status: 502, message: 'the connection to a.org broke off' });
+  expect(faulty.reset()).toEqual({ status: 502, message: 'the connection to a.org was interrupted' });
 });
 
 test('a host sees nothing of a tunnel whose first bytes are refused (EG5)', async () => {

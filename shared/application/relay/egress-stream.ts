@@ -186,6 +186,6 @@ const endingOf = (error: unknown, host: string): Ending => {
   if (isAppError(error) && error.code === 'forbidden') return refusedWith(error.message);
   if (isAppError(error) && error.code === 'resource_limit_exceeded')
     return { ...refusedWith(error.message), isOverLimit: true };
-  const message = isAppError(error) ? error.message : `the connection to ${host} broke off`;
+  const message = isAppError(error) ? error.message : `the connection to ${host} was interrupted`;
   return { allowed: true, status: failedStatus, message };
 };

@@ -119,6 +119,6 @@ test('an answer that breaks off ends its stream with a reason', async () => {
   const { ask, warned } = play(async () => {
     throw new Error('a secret detail');
   });
-  expect(await (await ask('{}')).ended).toBe('the answer of the model broke off');
-  expect(warned).toEqual(['the answer of a model broke off on its way into a sandbox']);
+  expect(await (await ask('{}')).ended).toBe('the answer of the model was interrupted');
+  expect(warned).toEqual(['the answer of a model was interrupted on its way into a sandbox']);
 });

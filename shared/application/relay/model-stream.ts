@@ -31,7 +31,7 @@ const headRoom = 4096;
 const unreadable = { status: 400, message: 'the request cannot be read' };
 const tooLong = { status: 413, message: `a request has at most ${brokerBodyBytesMax} bytes` };
 const tooMany = { status: 429, message: `${brokerCallsMax} model calls of this sandbox are open already` };
-const brokeOff = { status: 502, message: 'the answer of the model broke off' };
+const brokeOff = { status: 502, message: 'the answer of the model was interrupted' };
 
 export const createModelStreams = (context: Context): ModelStreams => {
   const open = new Set<Promise<void>>();
@@ -70,7 +70,7 @@ const serve = async (context: Context, { stream, bytes, signal, isOneTooMany }: 
     if (await send(stream, answer)) stream.end();
   } catch (error) {
     if (signal.aborted) return;
-    context.telemetry.warn('the answer of a model broke off on its way into a sandbox', { error });
+    context.telemetry.warn('the answer of a model was interrupted on its way into a sandbox', { error });
     stream.reset(brokeOff);
   }
 };

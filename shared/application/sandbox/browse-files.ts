@@ -54,8 +54,8 @@ export const browseFiles = async (
   const running = await askRunning(ports, workspace, request);
   if (running !== undefined) return running;
   if (want === 'watch')
-    throw new AppError('sandbox_unavailable', 'no sandbox of this session runs, so nothing changes', {
-      suggestions: ['Watch again when the session works.'],
+    throw new AppError('sandbox_unavailable', 'the sandbox of this session is not running, so there is nothing to watch', {
+      suggestions: ['Try again when the sandbox runs.'],
       recoveryActions: ['wait_and_retry'],
     });
   const checkpoint = workspace?.checkpoint;

@@ -16,7 +16,7 @@ export const recordInformed = async (
   try {
     await workspaces.recordInformed(workspace, id, losses.generation);
   } catch (error) {
-    telemetry.warn('a session that was told of losses was not recorded', { sessionId: id, error });
+    telemetry.warn('a delivered loss notice was not recorded', { sessionId: id, error });
   }
 };
 

@@ -136,7 +136,7 @@ const saveBesideOthers = async (
       const { note, ...report } = await tryCheckpoint(ports, sandbox, { workspace, turn });
       return note === undefined || (await isNoted(ports, note)) ? report : raceLost;
     },
-    () => failed({ code: 'conflict', message: 'others saved at the same time', savedAt }),
+    () => failed({ code: 'conflict', message: 'other saves ran at the same time', savedAt }),
   );
 };
 

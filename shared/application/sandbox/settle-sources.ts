@@ -1,6 +1,6 @@
 /**
- * Ends the pins that a fork needs no more, since its checkpoint has no content of their workspaces any more. Each stop
- * of its sandbox looks; a fork that is deleted ends all its pins at once.
+ * Removes the pins that a fork no longer needs, because its checkpoint has no content of their workspaces any more. It
+ * runs at each stop of the fork's sandbox; the deletion of a fork removes all its pins at once.
  */
 
 import { sourcesLeft } from '../../domain/pins.ts';

@@ -33,7 +33,7 @@ const isUnknown = (error: unknown): boolean =>
   !(error instanceof UnsentError) && (!isAppError(error) || error.code === 'sandbox_unavailable');
 
 const outcomeUnknown = (cause: unknown): AppError =>
-  new AppError('tool_outcome_unknown', 'the sandbox fell silent: the change may have been made', {
+  new AppError('tool_outcome_unknown', 'the sandbox stopped responding: the change may have been made', {
     cause,
     suggestions: ['List the folder before you repeat it.'],
     recoveryActions: ['retry_operation'],

@@ -1,8 +1,8 @@
 /**
  * A step of a turn that is left when the time of its holder is over, or its lease lost: a save may take minutes.
  *
- * The step goes on unheard, and stays interrupted. All that it still writes is refused where the turn has moved, as for a function that was
- * thought dead.
+ * The step continues, but its result is ignored, and it stays interrupted. Each of its later writes is refused where the
+ * turn has moved, as for a function that was thought dead.
  */
 import type { Deps } from '../deps.ts';
 import { untilAborted } from '../unless-aborted.ts';

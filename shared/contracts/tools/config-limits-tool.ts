@@ -28,7 +28,7 @@ export const configLimitsResult = z.object({
   tree_unsettled_usd: z
     .number()
     .optional()
-    .describe('What calls of the tree of unknown cost may have cost: it counts as spent.'),
+    .describe('Possible cost of calls whose real cost is unknown. It counts as spent.'),
   tree_agents: z
     .int()
     .optional()

@@ -7,15 +7,15 @@ const secondsMax = 604_800;
 const whole = z.number().int().min(1);
 
 export const sliceFields = {
-  max_cost_usd: z.number().positive().optional().describe('US dollars for a new session and all below it.'),
-  max_total_tokens: whole.optional().describe('Tokens of input and output, for the same.'),
-  max_tool_calls: whole.optional().describe('Calls of tools, for the same.'),
+  max_cost_usd: z.number().positive().optional().describe('US dollars that the new session and all sessions below it may spend.'),
+  max_total_tokens: whole.optional().describe('Input and output tokens that they may use.'),
+  max_tool_calls: whole.optional().describe('Tool calls that they may make.'),
   max_sandbox_seconds: whole
     .optional()
-    .describe('Seconds of sandboxes, for the same, in a sandbox of its own.'),
+    .describe('Seconds that their sandboxes may run, with a sandbox of its own.'),
   max_egress_bytes: whole
     .optional()
-    .describe('Bytes exchanged with hosts outside, both ways, for the same, in a sandbox of its own.'),
+    .describe('Bytes that their sandboxes may exchange with hosts outside, with a sandbox of its own.'),
   max_seconds: whole.max(secondsMax).optional().describe('Time after which they call no model.'),
 };
 

@@ -1,5 +1,5 @@
 /**
- * The requests of a program inside a sandbox that no provider gets: those for more than an answer to what they carry.
+ * Requests of programs in sandboxes that no provider gets: those that make it fetch, run or keep something.
  *
  * A provider that fetches an address, runs code or keeps a conversation for a program would be a way around the sandbox's network; a
  * dearer way of serving would cost more than its price says. Both are refused by the name of the field (BR4).

@@ -44,7 +44,7 @@ export const secretsInSandbox = (config: McpServerConfig): readonly string[] => 
 export const sandboxSecretsWarning = (config: McpServerConfig): string | undefined => {
   const names = secretsInSandbox(config);
   if (names.length === 0) return undefined;
-  return `All code in the sandbox, the agent's too, can read ${names.join(', ')}: a variable of a server that runs there is no secret from it.`;
+  return `All code in the sandbox, including the agent's, can read ${names.join(', ')}, because the server runs there.`;
 };
 
 /** The text shown for a masked value: sent back, it would overwrite the value with its own mask. */

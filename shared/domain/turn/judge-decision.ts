@@ -57,7 +57,7 @@ export const judgeDecision = (
   if (turnId !== undefined && turnId !== state.turnId)
     return refuse('conflict', 'the decision is about a call of another turn', look);
   if (digest !== undefined && digest !== call.digest)
-    return refuse('conflict', 'the digest is of another call than the one that waits', look);
+    return refuse('conflict', 'the digest belongs to a different call', look);
   if (approved && digest === undefined && isCut(state, call))
     return refuse(
       'conflict',
@@ -72,7 +72,7 @@ const unfitEffect = ({ trial }: ToolCall, decision: Decision): Judged | undefine
   const { approved, args, effectDigest } = decision;
   const shown = trial?.state === 'tried' ? trial.effectDigest : undefined;
   if (effectDigest !== undefined && effectDigest !== shown)
-    return refuse('conflict', 'the effectDigest is of another effect than the one that waits', look);
+    return refuse('conflict', 'the effectDigest belongs to a different effect', look);
   if (!approved || shown === undefined) return undefined;
   if (effectDigest === undefined)
     return refuse('conflict', 'the call was tried: approve it with its effectDigest', look);
@@ -80,7 +80,7 @@ const unfitEffect = ({ trial }: ToolCall, decision: Decision): Judged | undefine
     ? undefined
     : refuse(
         'invalid_request',
-        'args: the effect is that of the arguments that were asked',
+        'args: a call that was tried cannot be changed',
         'Reject the call with a reason that says what to change.',
       );
 };
@@ -103,7 +103,7 @@ const unfit = (
       'Put long text into a file of the workspace.',
     );
   if (args !== undefined && !isWellFormed(args))
-    return refuse('invalid_request', 'args: a text has half of a character', 'Send whole characters.');
+    return refuse('invalid_request', 'args: a text contains an incomplete character', 'Send whole characters.');
   if (args !== undefined && call.route?.kind === 'runtime')
     return refuse(
       'invalid_request',
@@ -127,7 +127,7 @@ const unfit = (
   if (literalWords(remember.prefix) === undefined)
     return refuse(
       'invalid_request',
-      'remember.prefix: words that a shell reads as they are written',
+      'remember.prefix: only plain words of a command',
       'Leave out operators, quotes that are not closed, variables and patterns.',
     );
   return undefined;

@@ -46,7 +46,7 @@ export type CallTrial =
 export const untriedReason = ({ name, args, route }: Pick<AskedCall, 'name' | 'args' | 'route'>) => {
   if (route !== undefined || !isSandboxTool(name))
     return 'it runs outside of the sandbox or in its processes';
-  if (name === 'execute_code') return 'code runs in an interpreter whose state has no copy';
+  if (name === 'execute_code') return 'code depends on the state of its interpreter, which cannot be copied';
   if (args['background'] === true) return 'a program in the background has no end to wait for';
   return undefined;
 };

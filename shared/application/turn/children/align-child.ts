@@ -1,6 +1,6 @@
 /**
- * A child that was made or changed, beside its parent of now: that may have been changed after it was read, by one who did not find
- * this child, or found it as it was.
+ * Compares a child that was made or changed with its current parent. The parent may have changed since it was read,
+ * by a caller that did not find this child, or found it as it was.
  *
  * Its network is narrowed (EG1), and its money is that of its parent (TM6). A change of a session looks for those below it
  * after that, so that either of the two finds the other.

@@ -2,7 +2,7 @@
  * Monitors a turn while its holder waits for a model or for tools: whether another caller moved it (a cancel), and
  * whether the function's time is nearly over. New subscribers of the session are noticed on the way.
  *
- * A version that is read ahead once may be the holder's own write on its way; read twice it is another caller's. A read
+ * A newer version that is read once may be the holder's own write; read twice, it is another caller's. A read
  * that fails is repeated: the deadline comes all the same. A request to cancel belongs to the version that it lies beside.
  */
 

@@ -75,7 +75,7 @@ export const reserveCall = async (
 /** It keeps its tools: a provider refuses a history with calls of tools that it is not shown. */
 export const withoutCalls = (request: ModelRequest): ModelRequest => ({
   ...request,
-  system: `${request.system}\n\nNo call of a tool is left of your budget: answer with what you have, and call none.`,
+  system: `${request.system}\n\nYour budget has no tool calls left: answer with what you have, and call no tools.`,
 });
 
 /** The same call once more, when its last try may be charged for: whether its tree has the same sum again (TM7). */

@@ -34,7 +34,7 @@ export const declareTools = async (
 };
 
 const takesNoTools = (): AppError =>
-  new AppError('invalid_session_state', 'only an agent session that lives takes tools');
+  new AppError('invalid_session_state', 'only an active agent session accepts tools');
 
 /**
  * Also called before a session is made for it, when it has no other caller yet. Tools of registered servers come and go, so

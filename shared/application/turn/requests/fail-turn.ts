@@ -20,7 +20,7 @@ import { cancelAll, childrenOf, killDetached, readCancelable } from './cancel-tu
 
 const stalled = {
   code: 'internal_error',
-  message: 'the turn could not be continued: its function does not start, or fails; its log has the reason',
+  message: 'the turn could not continue because its function failed: the log of the function has the reason',
 } as const;
 
 type Failing = {

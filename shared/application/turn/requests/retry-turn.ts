@@ -24,7 +24,7 @@ export const retryTurn = async (
   const message = { ...asked, text: '', acceptedAt: world.now(), correlationId: correlation.id(), repeats };
   const result = await queueMessage(ports, session, { message, seen });
   if (result === 'ended') throw notRepeated('the session has ended');
-  if (result === 'busy') throw notRepeated('it has another message by now');
+  if (result === 'busy') throw notRepeated('it has a newer message');
   return asked.messageId;
 };
 

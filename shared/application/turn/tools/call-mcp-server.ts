@@ -43,7 +43,7 @@ export const callRemoteServer = async (ports: LoopDeps, call: RegisteredCall): P
   try {
     const { server, secrets } = await reachable(ports, call);
     const { config } = server;
-    if (config.transport === 'stdio') throw unavailable(server, 'it runs in sandboxes now');
+    if (config.transport === 'stdio') throw unavailable(server, 'its transport was changed to stdio');
     const target = targetOf(
       { name: server.name, config },
       { secrets, timeoutMs: config.timeout ?? mcpCallMs },
@@ -70,7 +70,7 @@ export const callStdioServer = async (
   try {
     const { server, secrets } = await reachable(ports, call);
     const { name, config } = server;
-    if (config.transport !== 'stdio') throw unavailable(server, 'it runs in no sandbox any more');
+    if (config.transport !== 'stdio') throw unavailable(server, 'its transport is no longer stdio');
     const timeout = Math.max(1, Math.ceil((config.timeout ?? mcpCallMs) / 1000));
     const program = programOf({ name, config }, secrets);
     const startedAt = ports.world.now();
@@ -122,7 +122,7 @@ const spoken = (outcome: ToolOutcome): ToolOutcome => {
   return {
     status: 'failed',
     code: 'tool_failed',
-    message: text === '' ? 'the tool failed without a word' : text,
+    message: text === '' ? 'the tool failed without an error message' : text,
   };
 };
 

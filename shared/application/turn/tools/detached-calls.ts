@@ -81,6 +81,6 @@ const lookAt = async (ports: LoopDeps, look: Look, call: DetachedCall): Promise<
   if (step.type !== 'call-detached') return withNotice(step, wait.notice);
   if (ports.world.now() < wait.endsBy) return step;
   await ports.tools.cancel(used.sandbox, call.key);
-  const killed = 'it ran on after its timeout, and was killed';
+  const killed = 'it exceeded its timeout and was killed';
   return fail('execution_timeout', tellPrinted(killed, await printed()));
 };

@@ -379,7 +379,7 @@ describe('a call of a registered server on the network', () => {
     {
       why: 'moved into sandboxes',
       world: { server: registered({ config: { transport: 'stdio', command: 'docs' } }) },
-      ended: { code: 'mcp_server_unavailable', message: /it runs in sandboxes now$/ },
+      ended: { code: 'mcp_server_unavailable', message: /its transport was changed to stdio$/ },
     },
     {
       why: 'left without its secret',
