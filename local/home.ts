@@ -56,7 +56,7 @@ const makeFolders = async (folder: string, mode: number): Promise<void> => {
   if (existsSync(folder)) return;
   await makeFolders(dirname(folder), mode);
   await mkdir(folder, { mode }).catch((error: unknown) => {
-    // Another start has made it meanwhile.
+    // Another start has made it concurrently.
     if (!existsSync(folder)) throw error;
   });
 };

@@ -8,7 +8,7 @@ const askJanitor = (functions: FunctionHost, sweep: 'start' | 'end') =>
 
 /**
  * Every function of the last life is dead: what they held is free before the first one of this life begins. With a table
- * that others may share, nobody knows that.
+ * that others may share, that is unknown.
  */
 export const takeOver = async (functions: FunctionHost, log: (text: string) => void): Promise<void> => {
   const { outcome } = await askJanitor(functions, 'start');

@@ -173,7 +173,7 @@ export const filterFile = (folder: string, processor: string): string => {
   return join(folder, `user-${machine}.bpf`);
 };
 
-/** Each file is replaced at once: another program may read the folder meanwhile. */
+/** Each file is replaced at once: another program may read the folder concurrently. */
 const replaceFiles = async (folder: string): Promise<void> => {
   await mkdir(kept, { recursive: true });
   const fresh = await mkdtemp(join(kept, 'new-'));

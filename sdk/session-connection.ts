@@ -32,7 +32,7 @@ export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeti
 export type SessionConnection = Connection & {
   /**
    * Sends messages one after another, each when the one before was accepted: functions that receive two frames of a socket
-   * run side by side, and the later one may be first. Messages that are sent meanwhile follow.
+   * run side by side, and the later one may be first. Messages that are sent during the replay follow.
    */
   readonly sendInOrder: (messages: readonly MessageAction[]) => void;
 };

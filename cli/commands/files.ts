@@ -87,7 +87,7 @@ const put = async (call: Call): Promise<undefined> => {
 const localFolder = async (path: string): Promise<string | undefined> =>
   (await stat(path).catch(() => undefined))?.isDirectory() ? path : undefined;
 
-/** A file is read part by part as it is sent; one that changes meanwhile cannot be read on. */
+/** A file is read part by part as it is sent; one that changes concurrently cannot be read on. */
 const contentOf = async ({ host }: Call, local: string): Promise<Blob> => {
   if (local === '-') return pipedContent(host.stdin);
   const path = resolve(host.folder, local);

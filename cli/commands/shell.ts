@@ -2,7 +2,7 @@
  * `shell`: a terminal in the sandbox of a session, as a terminal of this machine, over the WebSocket.
  *
  * The output of the terminal is written unchanged, as by any remote shell. Ctrl-] leaves it running, to be attached again. After
- * a lost connection the output goes on where it was; keys that were typed meanwhile are lost, which is said.
+ * a lost connection the output goes on where it was; keys that were typed in between are lost, which is said.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { ConnectionState } from '#sdk/connection.ts';

@@ -129,7 +129,7 @@ const unauthorized = (body: object): StreamedResult => {
   return { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="oauth"' } };
 };
 
-/** Always 200 (RFC 7009, 2.2): whoever asks learns nothing of a token. */
+/** Always 200 (RFC 7009, 2.2): the caller learns nothing of a token. */
 const revoke = async ({ ports }: OAuth, event: ApiEvent): Promise<StreamedResult> => {
   const form = formOf(event);
   if ('statusCode' in form) return form;

@@ -58,7 +58,7 @@ export const toolServer =
 
 /**
  * Before 2026 a lost connection is no cancellation by itself. No stream of ours can be taken up again: a client finds its
- * call's work only by the session, which progress names. Nobody could ever hear of a call without progress.
+ * call's work only by the session, which progress names. No client could ever hear of a call without progress.
  */
 const canComeBack = ({ _meta }: ServerContext['mcpReq']): boolean => _meta?.progressToken !== undefined;
 

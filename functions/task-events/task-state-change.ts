@@ -22,7 +22,7 @@ export type TaskStateChange = {
 };
 
 /**
- * Ends that nobody asked for. ECS tells of them twice: while it takes the network back (DEPROVISIONING), and at the end of that. At the
+ * Ends that were not requested. ECS tells of them twice: while it takes the network back (DEPROVISIONING), and at the end of that. At the
  * first there is no server any more whose files could be saved, and nothing to stop.
  * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-lifecycle-explanation.html
  */

@@ -72,7 +72,7 @@ export class PlatformData extends Construct {
     this.sandboxSecret = this.addSandboxSecret();
   }
 
-  /** Its private half never leaves KMS; deleted, it would leave seals that nobody can sign on. */
+  /** Its private half never leaves KMS; deleted, it would leave seals that can no longer be signed. */
   private addSealKey(): IKey {
     return new Key(this, 'SealKey', {
       description: 'Sallyport: signs the seals of the audit log',

@@ -118,7 +118,7 @@ export type Shape = Pick<
   PlatformFunctionProps<FunctionName>,
   'timeout' | 'memoryMib' | 'recursiveLoop' | 'retryAttempts' | 'maxEventAge'
 > & {
-  /** The dead-letter queue of its asynchronous invocations; absent: every caller waits for the answer, or nobody would need a letter. */
+  /** The dead-letter queue of its asynchronous invocations; absent: every caller waits for the answer, or no letter is needed. */
   readonly deadLetters?: 'turns' | 'events';
 };
 

@@ -19,7 +19,7 @@ const period = Duration.minutes(5);
 const sealPeriod = Duration.hours(1);
 
 /**
- * A function that dies leaves an orphan, or a slot that nobody holds, and the janitor clears it away: that is its work. As many as
+ * A function that dies leaves an orphan, or a slot without a holder, and the janitor clears it away: that is its work. As many as
  * these, at once or sweep after sweep, are a leak.
  */
 const leakMin = 3;
@@ -100,7 +100,7 @@ const faultsOfAuthorizer = (
   return new MathExpression({
     expression: 'FILL(errors, 0) - FILL(refused, 0)',
     usingMetrics: { errors: lambda.metricErrors({ period }), refused },
-    label: 'errors that refuse nobody',
+    label: 'errors that refuse no caller',
     period,
   });
 };
@@ -212,7 +212,7 @@ const addJanitor = (alarms: Alarms, metric: PlatformMetrics): void => {
   });
 };
 
-/** A metric of EventBridge, which costs nothing: a seal that fails is in the dead letters, one that nobody asks for is nowhere. */
+/** A metric of EventBridge, which costs nothing: a seal that fails is in the dead letters, one that is never asked for is nowhere. */
 const addSeals = (alarms: Alarms, { sealSweep: { ruleName } }: Monitored): void =>
   alarms.silence('SealsMissing', {
     metrics: [

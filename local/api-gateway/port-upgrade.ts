@@ -32,7 +32,7 @@ const lasting: readonly number[] = [401, 403, 404];
 export const upgradeToPort = async (upgrade: PortUpgrade): Promise<void> => {
   const { socket } = upgrade;
   const answer = await askFunction(upgrade).catch(() => undefined);
-  // The client has left meanwhile: nothing would end what begins here, and each question counts as use of the sandbox.
+  // The client has already left: nothing would end what begins here, and each question counts as use of the sandbox.
   if (socket.destroyed) return;
   if (answer === undefined) return reply(socket, { status: 502, headers: {}, body: '' });
   const address = answer.headers[tunnelHeaders.address];

@@ -152,7 +152,7 @@ const openIdle = (idleMsMax: number): IdleEnvironments => {
     },
     take: () => {
       for (const environment of [...timers.keys()].reverse()) {
-        // The machine of one may have failed meanwhile: it is known to be gone, and gets no invocation.
+        // The machine of one may have failed since: it is known to be gone, and gets no invocation.
         if (environment.isReusable()) {
           leave(environment);
           return environment;

@@ -2,7 +2,7 @@
  * Multipart uploads: parts on disk, joined into one object when the upload is completed.
  *
  * Uploads live in memory and are lost with a restart; their bytes have no record and are deleted when the bucket is
- * opened. One that nobody ended is aborted a day after its begin, as by the lifecycle rule of the bucket on AWS. Parts that are too small, out of order or different from the sent ones are refused, as S3 refuses them.
+ * opened. One that was not ended is aborted a day after its begin, as by the lifecycle rule of the bucket on AWS. Parts that are too small, out of order or different from the sent ones are refused, as S3 refuses them.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
  */
 import { createHash, randomUUID } from 'node:crypto';

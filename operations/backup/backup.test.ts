@@ -147,7 +147,7 @@ test('secrets of which the bundle of that moment was never seen are named at onc
   );
   await save(true, () => secrets.put(project, 'KEY', 'three'));
   expect(said.at(-1)).toBe(
-    `The secrets of project ${project} changed meanwhile and are not in the folder: copy it again.`,
+    `The secrets of project ${project} changed during the backup and are not in the folder: copy it again.`,
   );
   expect(await (await restoreAfterLoss()).read(project)).toEqual({});
   expect(said.at(-1)).toBe(`  kept (${project}): KEY`);

@@ -48,13 +48,13 @@ export const backupCommandWith = (
   },
 });
 
-/** The table of a backup: a restore of it to its latest point in time, which nobody writes, or the table itself. */
+/** The table of a backup: a restore of it to its latest point in time, which has no writers, or the table itself. */
 type TableMoment = {
   readonly open: (after: Date) => Promise<{ readonly name: string; readonly takenAt: Date }>;
   readonly close: () => Promise<void>;
 };
 
-/** Items of it are read one after another, so what is written meanwhile is there in part. */
+/** Items of it are read one after another, so anything written concurrently is there in part. */
 const livingTable = (name: string): TableMoment => ({
   open: async () => ({ name, takenAt: new Date() }),
   close: async () => undefined,

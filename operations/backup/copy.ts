@@ -41,7 +41,7 @@ export type Services = {
 export type Saved = {
   readonly deployment: string;
   /**
-   * A table that nobody writes, as it was at `takenAt`, not before `after`; or a living one: then items of different moments are
+   * A table without writers, as it was at `takenAt`, not before `after`; or a living one: then items of different moments are
    * mixed.
    */
   readonly table: (after: Date) => Promise<{ readonly name: string; readonly takenAt: Date }>;
@@ -82,7 +82,7 @@ export const saveBackup = async (
     const { found, missing } = named(pointers.bundles, known);
     await writeSecrets(secretsManager, { ...secrets, bundles: found }, folder);
     for (const project of missing)
-      say(`The secrets of project ${project} changed meanwhile and are not in the folder: copy it again.`);
+      say(`The secrets of project ${project} changed during the backup and are not in the folder: copy it again.`);
   }
   const names = [
     objectsFile,

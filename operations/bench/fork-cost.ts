@@ -18,7 +18,7 @@ const warningsShown = 5;
 
 export type ForkSize = {
   readonly megabytes: number;
-  /** Both start a sandbox and read the same bytes; the machine does other work meanwhile. */
+  /** Both start a sandbox and read the same bytes; the machine does other work beside them. */
   readonly ratioMax: number;
   /**
    * The least time of all rounds counts, of a restore before each fork and one after the last. On a busy machine both come closer to

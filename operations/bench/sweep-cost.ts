@@ -219,6 +219,6 @@ const portsOver = (of: Parameters<typeof makeSessionStore>[0], now: number): Swe
     count: () => undefined,
     duration: () => undefined,
   },
-  // The time of a sweep is not over before its backlog is, and nothing becomes due meanwhile.
+  // The time of a sweep is not over before its backlog is, and nothing becomes due in between.
   world: { ...systemWorld, now: () => now },
 });

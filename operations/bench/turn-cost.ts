@@ -60,7 +60,7 @@ type Wanted = { readonly name: string; readonly text: string; readonly callsMax:
 
 const tries = 3;
 
-/** The least of three tries: on a slow machine the holder of a turn reads its version meanwhile, every half second. */
+/** The least of three tries: on a slow machine the holder of a turn reads its version in between, every half second. */
 const measure = async (proxy: CountingProxy, client: Client, wanted: Wanted): Promise<TurnCalls> => {
   let least = await measureOnce(proxy, client, wanted);
   for (let tried = 1; tried < tries && least.calls > wanted.callsMax; tried += 1) {

@@ -97,7 +97,7 @@ const plain = async (session: Waiting): Promise<number> => {
   return ms;
 };
 
-/** From the decision about a call to its result; its sandbox had stopped, and came back where somebody opened the prompt. */
+/** From the decision about a call to its result; its sandbox had stopped, and came back where an approver opened the prompt. */
 const decided = async (session: Waiting, isOpened: boolean): Promise<number> => {
   const { ask, id, socket } = session;
   let callId = '';

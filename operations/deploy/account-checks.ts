@@ -1,4 +1,4 @@
-/** Judgement of an account by its facts: what stops a deploy, what will hurt in use, and what nobody could read. Pure. */
+/** Judgement of an account by its facts: what stops a deploy, what will hurt in use, and what could not be read. Pure. */
 import type { Settings } from '../../infra/settings.ts';
 import type { AccountFacts, Zone } from './account-facts.ts';
 

@@ -10,7 +10,7 @@ import { type Aws, findStanding } from './aws.ts';
 export type TokenState =
   /** No function knows a token yet. */
   | 'none'
-  /** A deploy began to set one and nobody was told. */
+  /** A deploy began to set one and never showed it. */
   | 'pending'
   | 'shown';
 

@@ -85,7 +85,7 @@ type Stack = {
   readonly status: string;
   /** Epoch milliseconds. */
   readonly createdAt?: number;
-  /** By the last detection that somebody ran. */
+  /** By the last detection that was run. */
   readonly drift?: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly parameters: Readonly<Record<string, string>>;

@@ -164,7 +164,7 @@ const putWeb = async (request: DeployRequest): Promise<void> => {
   await aws.ask('cloudfront', 'create-invalidation', '--distribution-id', distribution.physicalId, ...paths);
 };
 
-/** To the terminal, or to Secrets Manager where nobody reads one. */
+/** To the terminal, or to Secrets Manager where none is read. */
 const handOver = async (
   { target, terminal, tokenToSecret }: DeployRequest,
   url: string,

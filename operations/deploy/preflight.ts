@@ -109,7 +109,7 @@ const stackProblem = async (aws: Aws, name: string): Promise<Problem | undefined
   const status = (await findStack(aws, name))?.status ?? '';
   const problem = `stack ${name} is ${status}`;
   const named = `--stack-name ${name} --region ${aws.region}`;
-  // A change set that nobody has executed is no change.
+  // A change set that was not executed is no change.
   if (/_IN_PROGRESS$/.test(status) && status !== 'REVIEW_IN_PROGRESS')
     return {
       problem,

@@ -1,5 +1,5 @@
 /**
- * Checks of a deployment's resources as they are, each with the call that reads one: what somebody has changed since the deploy, or a
+ * Checks of a deployment's resources as they are, each with the call that reads one: changes by others since the deploy, or a
  * destroy has left half done.
  */
 import type { Finding } from './account-checks.ts';

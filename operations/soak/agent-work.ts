@@ -76,7 +76,7 @@ export const children = async (scene: Scene): Promise<readonly SessionRecord[]> 
   });
   await session.send(calls.join('\n'), { marks: [] });
   await session.answered();
-  // The call that leaves the mark is the child's; of its parent's one nobody knows whether it came so far.
+  // The call that leaves the mark is the child's; of its parent's one it is unknown whether it came so far.
   for (const mark of marks) session.noteAsked({ mark, outcome: 'unknown' });
   const ids = (await session.events())
     .filter(({ type, data }) => type === 'system' && data['kind'] === 'child_asked')

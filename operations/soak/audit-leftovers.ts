@@ -19,7 +19,7 @@ const deliveries: Readonly<Record<string, string>> = { 'WAITING#': 'a delivery t
 /** By the start of their partition keys. */
 const partitions: Readonly<Record<string, string>> = {
   'CONNECTION#': 'a connection',
-  'NOTICE#': 'a notice that nobody sent',
+  'NOTICE#': 'a notice that was not sent',
   WAITING: 'a call that waits for a person',
   'CALL#': 'a running call of a client',
 };

@@ -17,9 +17,9 @@ type Wish = {
 export type Answer = { readonly status: number; readonly text: string };
 
 export type Ask = {
-  /** Asks until it is answered: the request changes nothing the second time, or nobody counts what it makes. */
+  /** Asks until it is answered: the request changes nothing the second time, or its results are not counted. */
   (path: string, wish?: Wish): Promise<Answer>;
-  /** Asks once; undefined: nobody knows whether it was done. */
+  /** Asks once; undefined: unknown whether it was done. */
   readonly once: (path: string, wish?: Wish) => Promise<Answer | undefined>;
 };
 
@@ -56,7 +56,7 @@ const tryOnce = async (
   };
   const answer = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(answerMsMax) })
     .then(async (response) => ({ status: response.status, text: await response.text() }))
-    // The platform was killed meanwhile, or the answer was cut.
+    // The platform was killed in between, or the answer was cut.
     .catch(() => undefined);
   if (answer === undefined || also.includes(answer.status)) return answer;
   if (passing.has(answer.status)) return undefined;

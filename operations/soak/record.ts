@@ -23,7 +23,7 @@ export type FileSeen = { readonly path: string; readonly wanted: string; readonl
 /** A process that counts its lines aloud to a last one. */
 export type ProcessSeen = { readonly lines: number; readonly text: string; readonly isLost: boolean };
 
-/** A command that was asked for once; nobody knows of some whether they ran. */
+/** A command that was asked for once; of some it is unknown whether they ran. */
 export type Asked = { readonly mark: string; readonly outcome: 'ran' | 'unknown' };
 
 export type SessionRecord = {
@@ -32,7 +32,7 @@ export type SessionRecord = {
   readonly sent: readonly Sent[];
   readonly asked: readonly Asked[];
   readonly events: readonly LoggedEvent[];
-  /** Absent: nobody looked. */
+  /** Absent: not looked at. */
   readonly frames?: readonly SeenFrame[];
   /** Of the workspace, and of the volume that no fault takes anything from. */
   readonly workspaceMarks: readonly string[];

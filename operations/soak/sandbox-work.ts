@@ -29,7 +29,7 @@ type Result = { readonly exitCode?: number | null };
 
 const linesMax = 400;
 
-/** A process that nobody follows all along; its output is read when it has ended, from the first byte. */
+/** A process that is not followed all along; its output is read when it has ended, from the first byte. */
 export const processes = async (scene: Scene): Promise<SessionRecord> => {
   const { random, ask } = scene;
   const session = await openSession(scene, 'processes', { kind: 'execution' });

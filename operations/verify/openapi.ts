@@ -79,7 +79,7 @@ const askAll = async ({ tool, folder, url, token }: Asked) => {
       ...['--header', `Authorization: Bearer ${token}`, '--report', 'ndjson', '--report-ndjson-path', report],
       ...['--phases', 'coverage,fuzzing', '--max-examples', String(examplesMax), '--seed', '1'],
       ...['--checks', checks.join(','), '--continue-on-failure', '--generation-database', 'none'],
-      // It is answered as long as somebody listens.
+      // It is answered as long as a client listens.
       ...['--exclude-path', '/api/sessions/{id}/watch', '--request-timeout', '60'],
     ],
     // It leaves a folder of its own where it is started.

@@ -60,7 +60,7 @@ const expired: Judgement = {
   became: 'stays: each engine deletes them at a time of its own (A24)',
 };
 
-/** The judgement of a difference that stays; undefined for one that nobody has judged. */
+/** The judgement of a difference that stays; undefined for one that was not judged. */
 export const judgementOf = ({ operation, where, request, isPage }: Difference): Judgement | undefined => {
   if (where === '.ConsumedCapacity' && !request.includes('"ReturnConsumedCapacity"')) return capacity;
   if (operation === 'Scan' && request.includes('"FilterExpression":"#expiry < :now"')) return expired;

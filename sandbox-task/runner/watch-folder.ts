@@ -2,7 +2,7 @@
  * Changes below a folder, or of one file, as the kernel reports them (inotify(7)).
  *
  * Each folder is watched by itself: links are not followed, and a new folder is watched, and its content reported, when it
- * appears. A name that changes twice while nobody asks is reported once. When too many wait, only the watched path itself
+ * appears. A name that changes twice between two requests is reported once. When too many wait, only the watched path itself
  * is reported, as modified: anything below may have changed.
  */
 import { type FSWatcher, lstatSync, readdirSync, watch } from 'node:fs';

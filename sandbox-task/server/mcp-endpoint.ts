@@ -77,7 +77,7 @@ const endpointOver = ({ createMcpHandler, Server: McpServer }: Protocol, parts: 
           .catch(() => undefined);
       };
       const onOutput = (piece: OutputPiece): void => report(JSON.stringify(piece));
-      // Without a token, and after its connection broke off, nobody hears it.
+      // Without a token, and after its connection was closed, no client hears it.
       const isHeard = progressToken !== undefined;
       const stopTelling = isHeard ? parts.relay.onWanted(() => report(relayWantedMessage)) : () => undefined;
       mcpReq.signal.addEventListener('abort', stopTelling, { once: true });
@@ -155,7 +155,7 @@ const questions: Readonly<Record<Preparation, object>> = {
 /**
  * Has the endpoint ready for its first call, once, behind what is answered now. The first request loads the library of MCP and all of
  * `fetch`, and compiles the schemas of the protocol; the first call compiles those of its tool, and has the runner run its code for
- * the first time. Both take longer than the program of most commands, and nobody waits for them here.
+ * the first time. Both take longer than the program of most commands, and they are not waited for here.
  */
 export const prepareOnce = (mcp: McpEndpoint, log: Log): ((what: Preparation) => void) => {
   let isPrepared = false;

@@ -3,7 +3,7 @@
  * pulls piece by piece.
  *
  * A job works only while it is asked for its next piece, and each piece comes within seconds: neither end holds more than
- * one, and a job that nobody asks about does nothing.
+ * one, and a job that is not asked for does nothing.
  */
 
 import type { ChangeKind } from '#shared/domain/file-change.ts';

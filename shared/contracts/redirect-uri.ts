@@ -1,7 +1,7 @@
 /**
  * Addresses to which an authorization may lead a browser: those that a client registered, and no other.
  *
- * Refuses every scheme but https and, on this machine, http (RFC 8252, 7.3): a scheme of an app belongs to whoever claims it
+ * Refuses every scheme but https and, on this machine, http (RFC 8252, 7.3): a scheme of an app belongs to any program that claims it
  * last. Refuses user names, passwords and fragments (RFC 6749, 3.1.2).
  */
 const charactersMax = 512;

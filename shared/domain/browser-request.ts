@@ -18,7 +18,7 @@ export type BrowserRequest = {
 
 const ownSites: readonly (string | undefined)[] = [undefined, 'same-origin', 'none'];
 
-/** True when a page of ours asks, or nobody but the person. */
+/** True when a page of ours asks, or the person alone. */
 export const isOwnRequest = ({ kind, origin, fetchSite, own }: BrowserRequest): boolean => {
   if (origin === undefined) return kind === 'read' && ownSites.includes(fetchSite);
   return own.includes(origin);

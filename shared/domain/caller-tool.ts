@@ -14,7 +14,7 @@ export type Caller = {
   readonly connectionId?: ConnectionId;
 };
 
-/** Those that can answer: an offer outlives its socket where nobody was told that it closed. */
+/** Those that can answer: an offer outlives its socket where its close was not reported. */
 export const openCallers = (
   callers: readonly Caller[],
   subscribers: readonly ConnectionId[],

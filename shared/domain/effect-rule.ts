@@ -2,7 +2,7 @@
  * Rules over effects: what happens to a call that was tried, by what it would do. A rule approves it, refuses it, or has a
  * person asked; the first rule that fits decides, and where none fits a person is asked.
  *
- * An effect that is not listed whole is never approved by a rule: nobody knows the rest of it. Neither is one that makes a
+ * An effect that is not listed whole is never approved by a rule: the rest of it is unknown. Neither is one that makes a
  * link, changes one, or replaces an entry by another type: a later write through it lands where no path says. A rule is a
  * person's word, given before the call; what it approves is applied as what a person approves is.
  */

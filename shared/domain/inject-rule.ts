@@ -2,7 +2,7 @@
  * The rules by which the platform puts a secret of the project into a header of a request: which are well formed, which host each
  * is for, and which of them a network has.
  *
- * A host is exact: a pattern could name one that somebody else owns. A header that belongs to the connection, or that says whose
+ * A host is exact: a pattern could name one that another party owns. A header that belongs to the connection, or that says whose
  * request it is, cannot be set. Invariants IJ1 and IJ2: docs/spec/relay.md.
  */
 import {

@@ -295,5 +295,5 @@ export const projectSecretsBytesMax = 60_000;
 
 /** The time after which a trial that runs is looked at: its function may have died, and its turn have been cancelled. */
 export const trialWatchMs = 60_000;
-/** The time after which the files of an old trial are looked at again, while somebody may still decide. */
+/** The time after which the files of an old trial are looked at again, while its call can still be decided. */
 export const trialLookMs = 3_600_000;

@@ -8,7 +8,7 @@
 import type { SessionId } from './ids.ts';
 import { cutMiddle } from './text.ts';
 
-/** The losses of one start, in the words for an agent, with those of earlier starts that somebody has not heard of. */
+/** The losses of one start, in the words for an agent, with those of earlier starts that a session was not told of yet. */
 export type Losses = { readonly generation: number; readonly notice: string };
 
 /** A workspace's losses, and the sessions that have not heard of them. */

@@ -69,7 +69,7 @@ export type AccessToken = {
   readonly expiresAt?: number;
   /** The hash of a person: a browser's sign-in, which no bearer stands for, or a client that the person connected. */
   readonly person?: string;
-  /** Of a connected client: good at `/mcp` alone. `firstToken`: the deployment's first token when somebody consented with it. */
+  /** Of a connected client: good at `/mcp` alone. `firstToken`: the deployment's first token when a consent was given with it. */
   readonly client?: { readonly family: string; readonly firstToken?: string };
 };
 

@@ -33,7 +33,7 @@ export type RunningProcess = {
 export const lostWith = (records: readonly ProcessRecord[], generation: number): readonly ProcessRecord[] =>
   records.filter((record) => record.generation === generation && record.endedAt === undefined);
 
-/** TW7. A terminal that nobody looks at is a shell that waits. */
+/** TW7. A terminal without a viewer is a shell that waits. */
 const keepsSandbox = ({ state, isPty, attached }: RunningProcess): boolean =>
   state === 'running' && (!isPty || attached > 0);
 

@@ -47,7 +47,7 @@ export type SandboxRecord = {
   readonly restoringUntil?: number;
   /** The number of the last claim to restore. */
   readonly restores?: number;
-  /** The janitor's check whether its many sessions are idle; a caller that uses it meanwhile removes it. */
+  /** The janitor's check whether its many sessions are idle; a caller that uses it concurrently removes it. */
   readonly idleCheck?: string;
   /** Absent in a stopped one that ended by itself. */
   readonly stopRequestedAt?: number;

@@ -109,7 +109,7 @@ export type Session = SessionDetails & {
   readonly cwd?: string;
   /** Its slot when its turn moved it last: the turn's part is true, the sandbox's may have changed since. */
   readonly slot?: Slot;
-  /** The session that tries a call in it: it is in no list, and is deleted once nobody decides about the call any more. */
+  /** The session that tries a call in it: it is in no list, and is deleted once the call can no longer be decided. */
   readonly trialOf?: SessionId;
   /** The session under which a sandbox that it starts counts: its parent's, whose workspace it shares. */
   readonly slotOf?: SessionId;

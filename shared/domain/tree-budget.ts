@@ -3,7 +3,7 @@
  *
  * A call to a model reserves the most it can cost before it is made, and exchanges that for its real cost. Where less is
  * left, it reserves what is left, and its answer is bounded by that. A reservation whose call may have been charged for, and whose
- * cost nobody knows, counts as spent. While no call costs more than it reserved, a tree is never charged for more than its limit;
+ * cost is unknown, counts as spent. While no call costs more than it reserved, a tree is never charged for more than its limit;
  * and no session waits for a call that is over (docs/spec/sessions.md: TM1, TM2, TM3, TM7). Tokens and tool calls of a branch are
  * reserved with its money, where a slice bounds them (TM8, TM9).
  */
@@ -42,7 +42,7 @@ export type Tree = {
   /** The number of agents, the root included. */
   readonly agents: number;
   readonly spentUsd: number;
-  /** Reservations of calls that may have been charged for, and whose cost nobody knows any more. Absent: none. */
+  /** Reservations of calls that may have been charged for, and whose cost is no longer known. Absent: none. */
   readonly unsettledUsd?: number | undefined;
   /** Reservations by session: each calls one model at a time. */
   readonly reserved: Readonly<Record<string, Reservation>>;
@@ -174,7 +174,7 @@ export const withReservation = (tree: Tree, claim: Claim): Reserved => {
 
 /**
  * The reservations of other calls, and what is unsettled. The session's older call and those whose time is over may have been made:
- * nobody is left who knows. A request that is sent again, since its answer was lost, finds its own.
+ * no function is left that knows. A request that is sent again, since its answer was lost, finds its own.
  */
 const sorted = (
   { reserved, unsettledUsd = 0, slices = {} }: Tree,

@@ -21,7 +21,7 @@ export type Slice = {
   /** Absent: it bounds none. Made by an older version, it counts none either. */
   readonly tokensMax?: number | undefined;
   readonly tokens?: number | undefined;
-  /** Of calls whose usage nobody knows. */
+  /** Of calls whose usage is unknown. */
   readonly unsettledTokens?: number | undefined;
   readonly toolCallsMax?: number | undefined;
   readonly toolCalls?: number | undefined;

@@ -3,7 +3,7 @@
  * before it, each seal against its rows, its predecessor and its signature.
  *
  * Rows after the last seal are bound by nothing but their chains: the newest of them can be dropped unseen, which is said. Seals
- * at the end can be cut off with their rows: whoever kept the root of one sees that it is missing.
+ * at the end can be cut off with their rows: a reader who kept the root of one sees that it is missing.
  */
 import { type Hash, noHash, rootOf, rowHash, rowsHash, type Seal, sealHash, sealText } from './audit-seal.ts';
 import type { JsonObject } from './json.ts';

@@ -15,7 +15,7 @@ export interface ProjectStore {
   create(project: Project): Promise<void>;
   /** Undefined for one whose deletion was decided. */
   get(id: ProjectId): Promise<Project | undefined>;
-  /** True from its mark on, also when it is gone: what was made in it meanwhile is taken back. */
+  /** True from its mark on, also when it is gone: anything made in it concurrently is taken back. */
   isMarked(id: ProjectId): Promise<boolean>;
   /**
    * The project after the change; undefined when it does not exist. Concurrent changes of different fields both

@@ -121,7 +121,7 @@ export type AskedOutcome = ToolOutcome | { readonly status: 'running' };
 export interface SandboxTools {
   call(call: SandboxCall): Promise<ToolOutcome>;
   callFor(call: BoundedCall): Promise<AskedOutcome>;
-  /** Kills a call, whoever asked for it; an unreachable sandbox has nothing to kill. */
+  /** Kills a call, from any caller; an unreachable sandbox has nothing to kill. */
   cancel(sandbox: LiveSandbox, callKey: string): Promise<void>;
 }
 

@@ -139,7 +139,7 @@ export interface SessionStore {
   /** Removes one that never got a message or a sandbox; false when it got one concurrently. */
   removeUnused(session: Session): Promise<boolean>;
   /**
-   * Deletes the remains of an ended session: log, history, record. A write that comes meanwhile is refused, or deleted with it, or
+   * Deletes the remains of an ended session: log, history, record. A concurrent write is refused, or deleted with it, or
    * expires. False when it was reopened since it was read: then it stays as it is. A session whose id was derived is not made again
    * for a day after `at`.
    */

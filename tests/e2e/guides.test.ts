@@ -108,7 +108,7 @@ test('a webhook tells a phone', async () => {
   await expectAsShown('docs/approve-from-a-phone.md', 3, {
     words: [
       ['127.0.0.1:8080', `127.0.0.1:${hookPort}`],
-      ['https://ntfy.sh/a-topic-that-nobody-guesses', push.url],
+      ['https://ntfy.sh/a-topic-that-cannot-be-guessed', push.url],
     ],
     programs: { 'notify.mjs': program.replace('8080', String(hookPort)) },
   });

@@ -2,7 +2,7 @@
  * Language rules: the standard words of docs/glossary.md, and comments that a stranger can read.
  *
  * Refuses identifiers and file names that a standard term has replaced, headers that do not begin with a noun or a verb,
- * and sentences of a comment that begin with a clause. Plain English words and words of the contract stay free.
+ * sentences of a comment that begin with a clause, and actors without a name ("somebody"). Plain English words and words of the contract stay free.
  */
 import { isSource, type RepositoryFile } from './repository.ts';
 
@@ -101,6 +101,17 @@ const clause = /^(?:Who|Whoever|Whose|What|Whatever|Whether|How|Where|Which|Of|O
 const openingClause = /(?:(?<=\n\n)|^[-*] |[.!?:]\s+)(Who|Whoever|Whose|What|Whatever)\b(?![^.!?]*\?)/gm;
 const sentenceStart = /(?:^|[.!?:] )(Who|Whoever|Whose|What|Whatever|Whether|How)\b(?![^.!?]*\?)/;
 
+/** They hide the actor, or the time. The comments of tests may have them. */
+const vague = /\b(?:nobody|somebody|whoever|meanwhile)\b/gi;
+const isOfTests = (path: string): boolean => /^tests\/|\.test\.ts$|\/(?:fixtures|tests)\//.test(path);
+
+const vagueComplaints = (path: string, line: number, prose: string): readonly Complaint[] =>
+  Array.from(prose.matchAll(vague), ({ 0: word, index }) => ({
+    path,
+    line: line + prose.slice(0, index).split('\n').length - 1,
+    message: `"${word}": name the actor or the time`,
+  }));
+
 const comments = (
   text: string,
 ): readonly { readonly line: number; readonly text: string; readonly isHeader: boolean }[] =>
@@ -115,29 +126,33 @@ const comments = (
   }));
 
 const commentComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] =>
-  comments(text).flatMap(({ line, text: comment, isHeader }) => {
-    if (clause.test(comment) && isHeader)
-      return [{ path, line, message: `the header opens with a clause: ${comment.slice(0, 60)}` }];
-    const start = sentenceStart.exec(comment);
-    return start === null
-      ? []
-      : [
-          {
-            path,
-            line,
-            message: `a sentence begins with "${start[1]}": ${comment.slice(start.index, start.index + 60)}`,
-          },
-        ];
-  });
+  comments(text).flatMap(({ line, text: comment, isHeader }) => [
+    ...openingComplaints({ path, line }, comment, isHeader),
+    ...(isOfTests(path) ? [] : vagueComplaints(path, line, comment)),
+  ]);
+
+const openingComplaints = (
+  place: { readonly path: string; readonly line: number },
+  comment: string,
+  isHeader: boolean,
+): readonly Complaint[] => {
+  if (clause.test(comment) && isHeader)
+    return [{ ...place, message: `the header opens with a clause: ${comment.slice(0, 60)}` }];
+  const start = sentenceStart.exec(comment);
+  if (start === null) return [];
+  const shown = comment.slice(start.index, start.index + 60);
+  return [{ ...place, message: `a sentence begins with "${start[1]}": ${shown}` }];
+};
 
 /** Sentences of documents, but for headings, rows of tables and code. Decision records keep the words of their day. */
 const documentComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] => {
   const prose = text.replaceAll(/```[\s\S]*?```|^(?:#|\|).*$/gm, (part) => part.replaceAll(/[^\n]/g, ' '));
-  return Array.from(prose.matchAll(openingClause), ({ 0: sentence, 1: opening, index }) => ({
+  const openings = Array.from(prose.matchAll(openingClause), ({ 0: sentence, 1: opening, index }) => ({
     path,
     line: text.slice(0, index + sentence.length).split('\n').length,
     message: `a sentence begins with "${opening}"`,
   }));
+  return [...openings, ...vagueComplaints(path, 1, prose)];
 };
 
 const wordComplaints = ({ path, text }: RepositoryFile): readonly Complaint[] => {

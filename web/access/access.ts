@@ -45,7 +45,7 @@ export type TokenOffer = { readonly current: Credential; readonly given: string 
 const state = shallowRef<SignIn>({ kind: 'signed-out', reason: null });
 const offer = shallowRef<TokenOffer>();
 const provider = shallowRef(false);
-/** Undefined: nobody is signed in. */
+/** Undefined: no person is signed in. */
 let credential: Credential | undefined;
 let isCookieKnown = false;
 /** False once a person chose to give a token: then nothing signs in by itself. */

@@ -1,7 +1,7 @@
 /**
  * The fields of a body that a form has changed. Pure.
  *
- * A form may stay open for hours: with all of its fields it would undo what others have changed meanwhile.
+ * A form may stay open for hours: with all of its fields it would undo what others have changed since.
  */
 
 /** Null for a field that is no longer given. */

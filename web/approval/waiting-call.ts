@@ -60,7 +60,7 @@ export const firstReadIn = (askedAt: string, now: number): number =>
 
 /**
  * Reads the call of a prompt that is opened on a call which has waited, of one that stays in view, and whenever it comes into view again: a
- * sandbox that was stopped for the wait comes back meanwhile. A failure changes nothing: then the decision starts it. A decision ends the
+ * sandbox that was stopped for the wait comes back in the background. A failure changes nothing: then the decision starts it. A decision ends the
  * prompt, and with it a read that is on its way: the call would not be found.
  */
 export const useOpenedPrompt = ({ sessionId: id, callId, askedAt }: WaitingCall): void => {

@@ -117,7 +117,7 @@ const startedResult = ({ session, sessionCreated, processId }: StartedInBackgrou
 
 /**
  * A program ends before the function that waits for it: a response lasts at most 15 minutes (A15 of docs/spec/aws.md), after
- * which nobody could be told.
+ * which no client could be told.
  */
 const optionsOf = (
   { ports, deadlineAt }: ToolContext,

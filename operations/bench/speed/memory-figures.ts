@@ -165,7 +165,7 @@ const cpuMsOf = async (pid: number): Promise<number> => {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(
     threads.map(async (thread) => {
-      // A thread may end meanwhile.
+      // A thread may end concurrently.
       const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
       return Number(text.split(' ')[0]) / 1e6;
     }),

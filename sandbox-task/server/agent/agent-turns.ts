@@ -1,5 +1,5 @@
 /**
- * The turns that programs of this sandbox carry, each by its id: handed over once, whoever repeats it (RT2), and one at a time in a
+ * The turns that programs of this sandbox carry, each by its id: handed over once, however often it is repeated (RT2), and one at a time in a
  * conversation.
  *
  * A turn that the platform has left is stopped before the next one of its conversation begins (RT5).

@@ -22,7 +22,7 @@ export type ProcessEntry = {
   readonly pid: number;
   /** Resolves with its end, whatever that is. */
   readonly ended: Promise<void>;
-  /** Absent: nobody waits for its result, or it is no longer kept. */
+  /** Absent: its result is not waited for, or it is no longer kept. */
   capture: Capture | undefined;
   /** Readers that follow its output. */
   attached: number;

@@ -49,7 +49,7 @@ export type SandboxRelay = Pick<TrialHosts, 'setTrial' | 'wantedHosts'> &
     readonly release: (holding: Holding) => void;
     /** The platform says that no holder comes: those who wait are told. */
     readonly dismiss: () => void;
-    /** Throws a `RelayRefusal`, also when its program has left meanwhile. The sink learns whether the platform accepts it. */
+    /** Throws a `RelayRefusal`, also when its program has already left. The sink learns whether the platform accepts it. */
     readonly open: (target: RelayTarget, sink: StreamSink, left: AbortSignal) => Promise<RelayStream>;
   };
 

@@ -54,7 +54,7 @@ export type Wire<E> = {
   readonly translate: (error: unknown) => AppError;
 };
 
-/** Of whoever asked. */
+/** Of the caller. */
 type Hearing = { readonly signal: AbortSignal; readonly mayResend?: MayResend | undefined };
 
 const secondTryPauseMs = 300;
@@ -88,7 +88,7 @@ export async function* streamAnswer<E>(
 }
 
 /** One for all, since a reason that is made for each abort records a stack. */
-const leftByReader = new Error('nobody reads the answer any more');
+const leftByReader = new Error('the answer is no longer read');
 
 /** Text and thoughts that follow each other are one chunk. An event that fails is thrown after all before it was given. */
 function* readAll<E>({ take }: AnswerReader<E>, events: readonly E[]): Generator<ModelChunk> {

@@ -1,7 +1,7 @@
 /**
  * Storage as the library asks for it: clients, codes and grants, by hashes of what the client has.
  *
- * A second use of a code, and every refresh token but the newest, ends the grant with all its tokens: somebody else has a copy
+ * A second use of a code, and every refresh token but the newest, ends the grant with all its tokens: another party has a copy
  * (RFC 6749, 4.1.2; RFC 9700, 4.14; OA3, OA4).
  */
 import type OAuth2Server from '@node-oauth/oauth2-server';

@@ -14,7 +14,7 @@ export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
   if (key !== undefined) yield line({ type: 'key', ...key });
   const until = world.now();
   const counts = { rows: 0, seals: 0 };
-  // A seal that is made meanwhile holds rows that this file may lack.
+  // A seal that is made concurrently holds rows that this file may lack.
   const unlessLater = (seal: Seal | undefined) =>
     seal !== undefined && seal.through <= until - settledMs ? seal : undefined;
   const first = await firstSeal(ports, until);

@@ -28,7 +28,7 @@ export type ModelCall = ModelRequestHead & {
   readonly workspace: WorkspaceId;
   /** As the program wrote it. */
   readonly body: string;
-  /** Aborted when nobody reads the answer any more. */
+  /** Aborted when the answer is no longer read. */
   readonly signal: AbortSignal;
   /** Of the function, in epoch milliseconds. */
   readonly deadlineAt: number;

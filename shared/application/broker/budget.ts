@@ -70,7 +70,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
       : { slices, tokens: inputTokens + call.outputTokensMax, tokensMin: inputTokens + least };
   const sums = { usd, usdMin, usdMax, ...ofSlices };
   const request = { session: reservation, fence: 1, ...sums, until, call: reservation };
-  // Before the reservation, which nobody settles until this returns.
+  // Before the reservation, which no caller settles until this returns.
   const spentUsd = (await trees.read(root))?.spentUsd ?? 0;
   const isFree = usd === 0 && slices === undefined;
   const { grantedUsd, tokens = Number.POSITIVE_INFINITY } = isFree

@@ -61,7 +61,7 @@ export const restSandbox = async (
     ...{ reason: takenReasons.idle, at, dueAt: at + stopRetryMs },
     pausedUntil: (user: Session) => pausedUntil(user, lifetimes),
   };
-  // One that left meanwhile was not idle for it, and does not look at it again.
+  // One that left concurrently was not idle for it, and does not look at it again.
   if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return false;
   ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId: id });
   await ports.invoker.stopSandbox(id);

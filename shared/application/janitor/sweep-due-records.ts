@@ -119,13 +119,13 @@ const sweepSession = async (ports: StopDeps, session: Session, settings: Session
   }
 };
 
-/** It ends once nobody tries its call in it; its files are kept for as long as somebody may decide about that. */
+/** It ends once no turn tries its call in it; its files are kept for as long as the call can be decided. */
 const sweepTrial = async (ports: StopDeps, session: Session, { lifetimes }: SweepSettings): Promise<void> => {
   const now = ports.world.now();
   const use = await trialUse(ports, session);
   if (!isEnded(session.status)) {
     if (use === 'running') await ports.sessions.postpone(session, now + trialWatchMs);
-    else await endSession(ports, session, { reason: 'nobody tries its call any more' });
+    else await endSession(ports, session, { reason: 'its call is no longer tried' });
     return;
   }
   if (use !== 'kept') return forget(ports, session);

@@ -15,7 +15,7 @@ const itemsMax = 400;
 /** A round of fewer has read all that was due. */
 const fullRoundMin = 100;
 const roundMsMax = 2000;
-/** While slow ones are waited for: where sweeps do not overlap, nobody else looks. */
+/** While slow ones are waited for: where sweeps do not overlap, no other sweep looks. */
 const slowLookMs = 3000;
 /** The index follows the table within this time: a round that begins earlier reads much of the last one again. */
 const indexMs = 500;

@@ -109,7 +109,7 @@ export const openRelayExchange = (
       );
     }
   };
-  /** One request at a time: those that come meanwhile wait, and leave together. */
+  /** One request at a time: those that come in between wait, and leave together. */
   const send = (): Promise<void> => {
     if (isBroken) return Promise.reject(broken());
     sending ??= sendAll()

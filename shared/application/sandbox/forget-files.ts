@@ -29,7 +29,7 @@ export const forgetFiles = async (
 
 /**
  * As above, for one that is deleted now: the last pin may be of a fork a moment ago, and is waited for. Files of which more forks are
- * made meanwhile are left to the remains.
+ * made concurrently are left to the remains.
  */
 export const forgetFilesAtRest = async (ports: ForgetDeps, id: WorkspaceId): Promise<void> => {
   const until = ports.world.now() + 2 * pinsQuietMs;

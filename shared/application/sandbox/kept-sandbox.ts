@@ -20,7 +20,7 @@ export const keptByProcesses = async (ports: StopDeps, workspace: Workspace): Pr
 
 /**
  * True when its processes keep a sandbox whose slot is needed. A function that may not reach sandboxes goes by the records,
- * in which one whose end nobody has asked for still runs.
+ * in which one whose end was not requested still runs.
  */
 export const isKeptByProcesses = async (ports: RoomDeps, workspace: Workspace): Promise<boolean> => {
   const { id, sandbox } = workspace;
@@ -63,7 +63,7 @@ const look = async (ports: Deps<'link' | 'telemetry' | 'world'>, workspace: Work
   }
 };
 
-/** Records the ends that nobody has asked for. A failure only makes the count of lost processes too high. */
+/** Records the ends that were not requested. A failure only makes the count of lost processes too high. */
 export const recordLastEnds = async (
   ports: StopDeps,
   { id, sandbox }: Pick<Workspace, 'id' | 'sandbox'>,

@@ -29,7 +29,7 @@ export type Opening = {
 };
 
 export type EnteredSandbox = AcquiredSandbox & {
-  /** Ends once its start is in the logs: the caller works in it meanwhile, and awaits this before it writes to the session. */
+  /** Ends once its start is in the logs: the caller already works in it, and awaits this before it writes to the session. */
   readonly recorded: Promise<void>;
 };
 

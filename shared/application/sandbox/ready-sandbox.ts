@@ -27,7 +27,7 @@ export type ReadySandbox = {
   readonly start: SandboxStart;
   /** Absent: it lost nothing. */
   readonly losses?: Losses;
-  /** Ends once the sandbox's log has its start, and never rejects: its caller works on meanwhile, and awaits it before it ends. */
+  /** Ends once the sandbox's log has its start, and never rejects: its caller continues, and awaits it before it ends. */
   readonly logged: Promise<void>;
 };
 

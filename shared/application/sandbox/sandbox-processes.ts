@@ -19,7 +19,7 @@ export const processesOf = async (
   live: LiveSandbox,
 ): Promise<readonly SandboxProcess[]> => (await read({ link }, live)).processes;
 
-/** The calls that run in the sandbox, whoever made them; none in one that cannot be reached. */
+/** The calls that run in the sandbox, from any caller; none in one that cannot be reached. */
 export const callsIn = async ({ link }: Deps<'link'>, live: LiveSandbox): Promise<number> => {
   try {
     return (await read({ link }, live)).calls;

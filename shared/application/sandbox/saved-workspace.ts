@@ -13,7 +13,7 @@ export const savedWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise<
   if (sandbox === undefined) return workspace;
   const report = await saveWorkspace(ports, sandbox, { workspace });
   const current = await existingWorkspace(ports, id);
-  // One that ended meanwhile has made its last save: there is nothing else to save.
+  // One that has ended since then has made its last save: there is nothing else to save.
   if (report.status === 'saved' || savable(id, current.sandbox) === undefined) return current;
   const code = isErrorCode(report.code) ? report.code : 'sandbox_unavailable';
   throw new AppError(code, `the workspace could not be saved: ${report.message}`, {

@@ -114,7 +114,7 @@ const askStop = async (
   const { workspaces, world } = ports;
   const asked = await requestTaskStop(ports, { id, taskArn, reason });
   if (asked === 'refused') {
-    // It still runs, and is saved again; unless it was asked to stop again meanwhile.
+    // It still runs, and is saved again; unless it was asked to stop again since.
     if (recordedAt !== undefined && world.now() - recordedAt < stopRetryMs)
       await workspaces.withdrawStopRequest(id, generation, recordedAt);
     return;

@@ -74,7 +74,7 @@ const advanceRun = async (ports: RunDeps, run: Run, drive: Drive): Promise<Run> 
   return started;
 };
 
-/** The session of a run that is over ends before the run is kept: whoever dies in between finds the run again. */
+/** The session of a run that is over ends before the run is kept: after a death in between the run is found again. */
 const look = async (ports: RunDeps, run: Run, schedule: Schedule): Promise<Run> => {
   const { run: seen, over } = await pollRun(ports, run);
   if (over !== undefined) await ports.converse.end(over);

@@ -2,7 +2,7 @@
  * A call of a caller's tool by a program inside a sandbox: asked by an event of the session, as a turn asks it, and answered by the
  * client in the same way.
  *
- * Nobody can be asked for an approval here. So it is refused unless the session's mode or a grant lets its agent make the same call
+ * No person can be asked for an approval here. So it is refused unless the session's mode or a grant lets its agent make the same call
  * without one (PS2).
  */
 

@@ -103,7 +103,7 @@ const narrowChildren = (ports: NetworkDeps, changed: Session): Promise<void> =>
     return wider.length === 0 ? undefined : raceLost;
   }, changesTooOften('the tree'));
 
-/** The network of now, and again if it was changed meanwhile: of two changes the last one holds in the sandbox as well. */
+/** The network of now, and again if it was changed concurrently: of two changes the last one holds in the sandbox as well. */
 const applyToSandbox = (ports: NetworkDeps, { id }: Session): Promise<void> =>
   untilWon(async () => {
     const session = await ports.sessions.get(id);

@@ -70,7 +70,7 @@ export const codeSecondsMax = 60;
 export const accessSecondsMax = 900;
 export const idleGrantSecondsMax = 30 * 86_400;
 export const grantSecondsMax = 90 * 86_400;
-/** A registration that nobody consented to is forgotten after this time. */
+/** A registration without a consent is forgotten after this time. */
 export const unusedClientSecondsMax = 86_400;
 /** The clients that may register in an hour: from one address, and altogether. */
 export const addressRegistrationsMax = 20;

@@ -32,7 +32,7 @@ type SessionChange = Partial<
 
 /**
  * Usage, cost, grants and the reason of its end that a turn leaves to its session when it ends with this step; nothing while
- * it runs, but for the calls that nobody waits for.
+ * it runs, but for the calls that no function waits for.
  */
 export const afterStep = (session: Session, before: TurnState, { log, state }: Step): SessionChange => {
   const completion = completionOf(log);

@@ -231,7 +231,7 @@ const approveCall = (
   };
 };
 
-/** A call that was to be tried runs as it is, once nobody decides it by its effect. */
+/** A call that was to be tried runs as it is, once it is no longer decided by its effect. */
 const untriedYet = ({ trial, ...call }: ToolCall): ToolCall =>
   trial === undefined || trial.state === 'due' ? call : { ...call, trial };
 

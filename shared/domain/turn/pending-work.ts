@@ -4,7 +4,7 @@
  * Derived, never stored beside the state: a handler that dies leaves its successor the state, and with it
  * the same list under the same keys (T12). Performing an effect twice is safe because every receiver knows
  * its key. A call that was rejected or has ended is never in it (T11), nor one that a client or a child ends, nor one
- * that runs on in its sandbox while nobody waits.
+ * that runs on in its sandbox while no function waits.
  */
 
 import type { TurnId } from '../ids.ts';
@@ -119,7 +119,7 @@ export const killsOf = (state: TurnState, isHeld: boolean): readonly string[] =>
 export const carriedTurnOf = (key: string): string | undefined =>
   key.startsWith(runtimeKey) ? key.slice(runtimeKey.length) : undefined;
 
-/** The calls that run on in their sandbox while nobody waits. */
+/** The calls that run on in their sandbox while no function waits. */
 export const detachedCalls = (state: TurnState): readonly DetachedCall[] =>
   waiting(state, (wait): wait is SandboxWait => 'endsBy' in wait).map((call) => ({
     ...runTool(call.wait.id, call),

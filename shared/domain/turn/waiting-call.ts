@@ -12,7 +12,7 @@ import type { ToolCall } from './tool-call.ts';
 import type { CallTrial, TriedCall } from './trial.ts';
 import type { TurnState } from './turn.ts';
 
-/** The call that a person has to decide now: one at a time, in order. One that is to be tried waits for nobody yet. */
+/** The call that a person has to decide now: one at a time, in order. One that is to be tried waits for no person yet. */
 export const waitingCall = (state: TurnState): ToolCall | undefined => {
   const call = nextPending(state);
   return call?.trial?.state === 'due' ? undefined : call;

@@ -23,7 +23,7 @@ export type Attachments = {
   readonly add: (files: readonly File[]) => void;
   readonly remove: (row: ChosenFile) => void;
   /**
-   * Uploads what is not there yet. The paths, or undefined when an upload failed or the files were cleared meanwhile; refused files are
+   * Uploads what is not there yet. The paths, or undefined when an upload failed or the files were cleared concurrently; refused files are
    * left out.
    */
   readonly sendAll: () => Promise<readonly string[] | undefined>;

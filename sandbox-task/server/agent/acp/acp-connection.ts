@@ -127,7 +127,7 @@ export const createAcpConnection = ({ write, room, ...heard }: Parts): AcpConnec
       asked.set(id, waits);
       const timer = msMax === undefined ? undefined : setTimeout(() => waits.reject(late(method)), msMax);
       const answered = waits.promise.finally(() => clearTimeout(timer));
-      // The agent may end while its request is still written: nobody waits for the answer yet.
+      // The agent may end while its request is still written: the answer is not waited for yet.
       answered.catch(() => undefined);
       await send({ id, method, params });
       return answered;

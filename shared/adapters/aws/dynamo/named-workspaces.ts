@@ -36,7 +36,7 @@ export const makeWorkspaceActions = (
   ...(workspace.isNamed ? namedActions(TableName, workspace) : []),
 ];
 
-/** Its entry in its project, unless that is deleted: nobody would remove the entry (WS5). */
+/** Its entry in its project, unless that is deleted: the entry would never be removed (WS5). */
 const namedActions = (TableName: string, workspace: Workspace): Actions => [
   { Put: { TableName, Item: pointerOf(workspace) } },
   inLivingProject(TableName, workspace.project),

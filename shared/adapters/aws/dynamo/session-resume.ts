@@ -42,7 +42,7 @@ export const resume =
 
 /**
  * Its end and its check must be as read: the janitor moves them before it deletes the session. So must its idle time, by which it is
- * due. Each deletion seals it first. Nobody gives the lease of an ended session back, so that it is free from here on, and its last holder refused.
+ * due. Each deletion seals it first. The lease of an ended session is never given back, so that it is free from here on, and its last holder refused.
  */
 const reopened = (
   TableName: string,

@@ -75,7 +75,7 @@ export const addSlice =
   };
 
 /**
- * Made where there is none: whoever makes it first, the second update finds it. Its maker may have died before a session named it:
+ * Made where there is none: the second update finds the first. Its maker may have died before a session named it:
  * what the branch has spent since counts, too.
  */
 export const limitSlice =

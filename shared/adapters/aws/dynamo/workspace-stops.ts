@@ -18,7 +18,7 @@ type SandboxSlot = NonNullable<SandboxRecord['slot']>;
 /** As the record has it. */
 type Held = Pick<SandboxRecord, 'slot' | 'meter'>;
 
-/** Undefined for a sandbox that counts for nobody. */
+/** Undefined for a sandbox that counts for no session. */
 export const startMove = (
   id: WorkspaceId,
   { slot, generation, flavor, requestedAt }: SandboxRecord,

@@ -1,4 +1,4 @@
-/** Rows of the audit log for a call that a rule over effects decided: nobody was asked, and the record says which rule it was (AP9). */
+/** Rows of the audit log for a call that a rule over effects decided: no person was asked, and the record says which rule it was (AP9). */
 import type { AuditRow } from '../../../domain/audit.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { TurnEvent, TurnStep } from '../../../domain/turn/turn.ts';

@@ -2,7 +2,7 @@
 import type { SessionId } from '../../../domain/ids.ts';
 import type { Deps } from '../../deps.ts';
 
-/** Nobody needs it any more: the janitor's next sweep deletes it. One that is not heard of is looked at later anyway. */
+/** It is no longer needed: the janitor's next sweep deletes it. One that is not heard of is looked at later anyway. */
 export const discardTrial = async (
   { sessions, telemetry, world }: Deps<'sessions' | 'telemetry' | 'world'>,
   id: SessionId,

@@ -64,7 +64,7 @@ export const failTurn = async (
       event: 'turn_stalled',
       sessionId: id,
     });
-    // Its caller is no function of the turn: nobody else begins the next message.
+    // Its caller is no function of the turn: no other caller begins the next message.
     if (hasMore) await ports.invoker.runTurn(id);
   }
   if (!isOver) return;

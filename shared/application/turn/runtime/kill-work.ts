@@ -6,7 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { liveSandboxOf } from '../../sandbox/sandbox-processes.ts';
 import { abortRuntime } from './ask-runtime.ts';
 
-/** Nobody waits for its end. */
+/** Its end is not waited for. */
 export const killWork = async (
   ports: Deps<'sessions' | 'workspaces' | 'tools' | 'link'>,
   id: SessionId,

@@ -212,7 +212,7 @@ const callsLeftFor = async (
 
 type Writing = Hearing & { readonly event: Extract<TurnEvent, { type: 'runtime-moved' }> };
 
-/** A turn that ends, whoever ends it, or waits for a person is written with its files. A program over its limits is stopped. */
+/** A turn that ends, by any caller, or waits for a person is written with its files. A program over its limits is stopped. */
 const write = async (
   ports: LoopDeps,
   context: TurnContext,

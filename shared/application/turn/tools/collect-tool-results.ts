@@ -135,7 +135,7 @@ const isAnswered = (effect: TurnEffect): boolean => effect.type === 'run-tool' &
 
 const unsaved: SavedAgain = { log: [] };
 
-/** A result that nobody else gets is written at the deadline all the same: its call ends with this function. Undefined for another. */
+/** A result that no other caller gets is written at the deadline all the same: its call ends with this function. Undefined for another. */
 const withoutSave = (
   { monitor, turn: { state } }: TurnContext,
   { callId }: CallStep,

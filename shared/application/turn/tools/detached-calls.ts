@@ -42,7 +42,7 @@ export const collectDetachedResults = async (
   const outcome = await collectToolResults(ports, work, running);
   const hasMoved = outcome.status !== 'current' || outcome.context.turn.version !== context.turn.version;
   if (hasMoved || context.monitor.interruption() !== undefined) return outcome;
-  // Nobody else saves what a detached call writes. A failure is counted, and the next look saves again, as after a save
+  // Files that a detached call writes are saved here alone. A failure is counted, and the next look saves again, as after a save
   // that takes longer than this function has.
   const { signal } = context.monitor;
   if (used !== undefined) await unlessAborted(signal, checkpointAgain(ports, used, turnOf(context.turn)));

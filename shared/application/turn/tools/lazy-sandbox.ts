@@ -3,7 +3,7 @@
  * and then until it is left.
  *
  * A start is reported once, to the log with the next commit. Losses of which the session has not heard are told to the model
- * with the next result, whoever made the sandbox ready.
+ * with the next result, even if another caller made the sandbox ready.
  */
 
 import { startEntries } from '../../../contracts/sandbox-start.ts';

@@ -2,7 +2,7 @@
  * The session that tries a call: a fork of the agent's workspace, of its size and with its variables, without a network, and
  * in no list. It counts against the slots of executions like any other, and ends with its call.
  *
- * Its saved files are kept until the call is decided; the janitor deletes them then, or once nobody can decide any more.
+ * Its saved files are kept until the call is decided; the janitor deletes them then, or once it can no longer be decided.
  */
 
 import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';

@@ -78,7 +78,7 @@ const recordEnd = async (
   return applyEvent(ports, context, { event: { ...event, asks: true } });
 };
 
-/** By a rule: nobody needs its files. */
+/** By a rule: its files are not needed. */
 const isRefused = ({ turn: { state } }: TurnContext, callId: CallId): boolean =>
   'calls' in state && state.calls.some((call) => call.callId === callId && call.status === 'rejected');
 
