@@ -127,9 +127,13 @@ const canUpgrade = ({ requestContext }: ApiEvent): boolean => requestContext.pro
 /** Refused where nothing carries it, before a sandbox is started for it. */
 const requireUpgrade = (event: ApiEvent): void => {
   if (!canUpgrade(event))
-    throw new AppError('upgrade_required', 'this deployment does not support WebSockets to ports of sandboxes', {
-      suggestions: ['Use requests, or server-sent events; on one machine a WebSocket works.'],
-    });
+    throw new AppError(
+      'upgrade_required',
+      'this deployment does not support WebSockets to ports of sandboxes',
+      {
+        suggestions: ['Use requests, or server-sent events; on one machine a WebSocket works.'],
+      },
+    );
   requireOwnOrigin(event);
 };
 

@@ -36,7 +36,9 @@ export const withSharedRestored = async (
     return shared === undefined ? answer : { ...answer, shared };
   } catch (error) {
     context.telemetry.warn('a shared volume was not restored', { workspace: call.workspace, error });
-    const sharedFailed = isAppError(error) ? error.message : 'the restore of the shared volume was interrupted';
+    const sharedFailed = isAppError(error)
+      ? error.message
+      : 'the restore of the shared volume was interrupted';
     return { ...answer, sharedFailed };
   }
 };

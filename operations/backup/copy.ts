@@ -82,7 +82,9 @@ export const saveBackup = async (
     const { found, missing } = named(pointers.bundles, known);
     await writeSecrets(secretsManager, { ...secrets, bundles: found }, folder);
     for (const project of missing)
-      say(`The secrets of project ${project} changed during the backup and are not in the folder: copy it again.`);
+      say(
+        `The secrets of project ${project} changed during the backup and are not in the folder: copy it again.`,
+      );
   }
   const names = [
     objectsFile,

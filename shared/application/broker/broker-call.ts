@@ -97,8 +97,7 @@ const sessionOf = async (ports: BrokerDeps, { session: id, workspace }: ModelCal
   const session = await ports.sessions.get(id);
   if (session === undefined || session.workspace !== workspace || isEnded(session.status))
     throw new AppError('invalid_session_state', 'the session of this sandbox has ended');
-  if (session.kind !== 'agent')
-    throw new AppError('forbidden', 'an execution session cannot call models');
+  if (session.kind !== 'agent') throw new AppError('forbidden', 'an execution session cannot call models');
   await throttle(ports, sandboxPrincipal(session));
   return session;
 };

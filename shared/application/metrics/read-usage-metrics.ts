@@ -41,8 +41,12 @@ export const readUsageMetrics = async (
 const scopeOf = ({ scope, isPerson }: Principal): MetricsScope => {
   const project = projectOf(scope);
   if (isPerson && project !== undefined)
-    throw new AppError('forbidden', 'usage metrics of a project need a token of the project: a personal sign-in is not enough', {
-      suggestions: ['Ask with a token of the project, or of the deployment.'],
-    });
+    throw new AppError(
+      'forbidden',
+      'usage metrics of a project need a token of the project: a personal sign-in is not enough',
+      {
+        suggestions: ['Ask with a token of the project, or of the deployment.'],
+      },
+    );
   return project ?? 'deployment';
 };

@@ -184,11 +184,15 @@ const untilAnswered = async ({ world }: Deps<'world'>, ask: () => Promise<Respon
     } catch (error) {
       if (!isAppError(error) || error.code !== 'sandbox_unavailable') throw error;
       if (tried === triesMax)
-        throw new AppError('tool_outcome_unknown', 'the sandbox stopped responding: the program may have run', {
-          cause: error,
-          suggestions: ['Check the workspace before you run it again.'],
-          recoveryActions: ['retry_operation'],
-        });
+        throw new AppError(
+          'tool_outcome_unknown',
+          'the sandbox stopped responding: the program may have run',
+          {
+            cause: error,
+            suggestions: ['Check the workspace before you run it again.'],
+            recoveryActions: ['retry_operation'],
+          },
+        );
       await world.sleep(pauseMs * tried);
     }
   }

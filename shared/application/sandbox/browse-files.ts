@@ -54,10 +54,14 @@ export const browseFiles = async (
   const running = await askRunning(ports, workspace, request);
   if (running !== undefined) return running;
   if (want === 'watch')
-    throw new AppError('sandbox_unavailable', 'the sandbox of this session is not running, so there is nothing to watch', {
-      suggestions: ['Try again when the sandbox runs.'],
-      recoveryActions: ['wait_and_retry'],
-    });
+    throw new AppError(
+      'sandbox_unavailable',
+      'the sandbox of this session is not running, so there is nothing to watch',
+      {
+        suggestions: ['Try again when the sandbox runs.'],
+        recoveryActions: ['wait_and_retry'],
+      },
+    );
   const checkpoint = workspace?.checkpoint;
   if (checkpoint !== undefined)
     return ports.savedFiles.fetch(session.workspace, { ...options, want, checkpoint });

@@ -45,7 +45,9 @@ const projectDefaults = {
   provider: oneOf(providers).optional().describe('Model provider of its agents.'),
   model: text(clientIdCharactersMax).optional().describe('Model of its agents.'),
   thinking: oneOf(thinkingLevels).optional().describe('How long their model thinks before it answers.'),
-  runtime: oneOf(runtimeNames).optional().describe('Program that runs the agent: the built-in one, or one in the sandbox.'),
+  runtime: oneOf(runtimeNames)
+    .optional()
+    .describe('Program that runs the agent: the built-in one, or one in the sandbox.'),
   flavor: flavor.optional().describe('Default flavor of its sessions.'),
   template: templateName
     .optional()
@@ -157,7 +159,10 @@ export const projectResult = z.object({
   provider: z.string().optional().describe('Model provider of its agents.'),
   model: z.string().optional().describe('Model of its agents.'),
   thinking: z.string().optional().describe('How long their model thinks before it answers.'),
-  runtime: z.string().optional().describe('Program that runs the agent: the built-in one, or one in the sandbox.'),
+  runtime: z
+    .string()
+    .optional()
+    .describe('Program that runs the agent: the built-in one, or one in the sandbox.'),
   approvals: z.string().optional().describe('Approvals mode: the calls that run without approval.'),
   max_recursion_depth: z
     .number()

@@ -7,7 +7,11 @@ const secondsMax = 604_800;
 const whole = z.number().int().min(1);
 
 export const sliceFields = {
-  max_cost_usd: z.number().positive().optional().describe('US dollars that the new session and all sessions below it may spend.'),
+  max_cost_usd: z
+    .number()
+    .positive()
+    .optional()
+    .describe('US dollars that the new session and all sessions below it may spend.'),
   max_total_tokens: whole.optional().describe('Input and output tokens that they may use.'),
   max_tool_calls: whole.optional().describe('Tool calls that they may make.'),
   max_sandbox_seconds: whole

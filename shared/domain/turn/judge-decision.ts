@@ -103,7 +103,11 @@ const unfit = (
       'Put long text into a file of the workspace.',
     );
   if (args !== undefined && !isWellFormed(args))
-    return refuse('invalid_request', 'args: a text contains an incomplete character', 'Send whole characters.');
+    return refuse(
+      'invalid_request',
+      'args: a text contains an incomplete character',
+      'Send whole characters.',
+    );
   if (args !== undefined && call.route?.kind === 'runtime')
     return refuse(
       'invalid_request',

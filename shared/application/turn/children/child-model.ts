@@ -22,8 +22,12 @@ export const refuseUnpriced = (
   if (model === undefined || own.includes(model)) return;
   if (modelPrice({ provider, model }, modelPrices) !== undefined) return;
   const names = [...new Set([...own, ...pricedModels(provider, modelPrices)])].slice(0, namesShownMax);
-  throw new AppError('forbidden', `model: ${model.slice(0, 100)} has no price and is not the model of this session`, {
-    suggestions: [`Leave it out, or use one of ${names.join(', ')}.`],
-    recoveryActions: ['correct_arguments'],
-  });
+  throw new AppError(
+    'forbidden',
+    `model: ${model.slice(0, 100)} has no price and is not the model of this session`,
+    {
+      suggestions: [`Leave it out, or use one of ${names.join(', ')}.`],
+      recoveryActions: ['correct_arguments'],
+    },
+  );
 };

@@ -128,7 +128,10 @@ const run = async (
     throw new AppError('sandbox_unavailable', `its files were not saved: ${saved.message}`);
   const [unsaved] = saved.leftOut;
   if (unsaved !== undefined)
-    throw new AppError('conflict', `it created a file that cannot be saved: ${unsaved.path} (${unsaved.reason})`);
+    throw new AppError(
+      'conflict',
+      `it created a file that cannot be saved: ${unsaved.path} (${unsaved.reason})`,
+    );
   const before = source.checkpoint && refOf(source.checkpoint);
   const after = await checkpointOf(ports, trial.workspace);
   const hosts = await wantedHosts(ports, sandbox);
