@@ -124,7 +124,7 @@ const sourceOf = (from: NonNullable<SandboxOptions['from']>) => {
 };
 
 /** A label is `key:value`. */
-export type SessionSearch = Omit<QueryOf<typeof api.listSessions>, 'after'>;
+export type SessionSearch = Omit<QueryOf<typeof api.listSessions>, 'after' | 'kind'>;
 
 type Listing = Signalled & { readonly kind: Session['kind']; readonly search: SessionSearch };
 

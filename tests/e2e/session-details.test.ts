@@ -56,6 +56,17 @@ test('sessions are found by their labels, and a change of labels replaces them',
   expect(await refused('GET', '/api/sessions?label=team')).toContain('label');
 });
 
+test('sessions are listed by their kind', async () => {
+  const label = `kind:${crypto.randomUUID()}`;
+  const labels = { kind: label.slice(5) };
+  const talk = await create({ labels });
+  const work = await create({ kind: 'execution', labels });
+  expect(await listed(`label=${label}`)).toEqual([work.id, talk.id]);
+  expect(await listed(`label=${label}&kind=agent`)).toEqual([talk.id]);
+  expect(await listed(`label=${label}&kind=execution`)).toEqual([work.id]);
+  expect(await refused('GET', '/api/sessions?kind=agents')).toContain('kind');
+});
+
 test('an archived session is in no list but that of the archived', async () => {
   const { id } = await create({});
   onTestFailed(async () => {

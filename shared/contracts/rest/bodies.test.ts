@@ -34,6 +34,12 @@ test.each([
   expect(read('maybe')).toMatch(new RegExp(`^${name}: must be one of`));
 });
 
+test('sessions are listed by their kind, of which there are two', () => {
+  const kindOf = (kind: string) => decode(listQuery, { kind });
+  expect(kindOf('agent')).toMatchObject({ ok: true, value: { kind: 'agent' } });
+  expect(kindOf('agents')).toMatchObject({ ok: false, problem: expect.stringMatching(/^kind: /) });
+});
+
 test.each(['SIGTERM', 'TERM', 'sigterm', 'term'])('a signal may be written %s', (signal) => {
   expect(decode(signalBody, { signal })).toEqual({ ok: true, value: { signal: 'SIGTERM' } });
 });

@@ -166,6 +166,7 @@ export const listQuery = z.object({
     .enum([...sessionStatuses, 'active'])
     .optional()
     .describe('Status of the listed sessions; `active`: all that have not ended.'),
+  kind: z.enum(sessionKinds).optional().describe('Kind of the listed sessions; absent: both.'),
   project: givenUuid.optional(),
   label: labelFilter.optional().describe('Label of the listed sessions, as `key:value`.'),
   archived: queryFlag.prefault('0').describe('True: the archived sessions, instead of all others.'),
