@@ -154,6 +154,34 @@ test('an unsaved edit survives another tab and is discarded only after confirmat
   await page.getByLabel('Message').waitFor();
 });
 
+test('a folder with an unsaved edit is renamed only after confirmation', async () => {
+  const id = await open();
+  await put(id, 'src/notes.txt', 'one\n');
+  await put(id, 'other.txt', 'other\n');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'src').click();
+  await item(page, 'notes.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const editor = page.getByRole('textbox', { name: 'Text of src/notes.txt' });
+  await editor.fill('one\ntwo\n');
+  await item(page, 'src').click();
+  const rename = page.getByRole('button', { name: 'Rename folder' });
+  await rename.click();
+  await page.getByRole('alertdialog').getByText('src/notes.txt has unsaved changes').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  expect(await editor.inputValue()).toBe('one\ntwo\n');
+  await rename.click();
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.getByLabel('Path').fill('lib');
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await item(page, 'lib').waitFor();
+  // Nothing is unsaved any more: the next file opens without a question.
+  await item(page, 'other.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
+  expect(await read(id, 'lib/notes.txt')).toBe('one\n');
+});
+
 test('files are uploaded whole and in parts, downloaded and deleted', async () => {
   const id = await open();
   await put(id, 'keep.txt', 'kept');
