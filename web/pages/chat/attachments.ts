@@ -27,6 +27,8 @@ export type Attachments = {
    * left out.
    */
   readonly sendAll: () => Promise<readonly string[] | undefined>;
+  /** Another session takes them: each waits for `sendAll` again. */
+  readonly restart: () => void;
   readonly clear: () => void;
 };
 
@@ -44,18 +46,21 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
   const upload = async ({ path, file }: ChosenFile, id: string): Promise<void> => {
     const stop = new AbortController();
     stops.set(path, stop);
-    change(path, { state: 'sending', sent: 0, problem: '' });
+    const tell = (fields: Partial<ChosenFile>): void => {
+      if (stops.get(path) === stop) change(path, fields);
+    };
+    tell({ state: 'sending', sent: 0, problem: '' });
     try {
       // Not of the first load.
       const { writeFile } = await import('../sandbox/workspace-files.ts');
       stop.signal.throwIfAborted();
       await writeFile(id, {
         ...{ path, content: file, signal: stop.signal },
-        onProgress: (sent) => change(path, { sent }),
+        onProgress: (sent) => tell({ sent }),
       });
-      change(path, { state: 'done' });
+      tell({ state: 'done' });
     } catch (error) {
-      change(path, { state: 'failed', problem: error instanceof Error ? error.message : String(error) });
+      tell({ state: 'failed', problem: error instanceof Error ? error.message : String(error) });
     }
   };
   const send = async (states: readonly ChosenFile['state'][]): Promise<void> => {
@@ -88,6 +93,12 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
       rows.value = rows.value.filter((row) => row.path !== path);
     },
     sendAll,
+    restart: () => {
+      for (const { path } of rows.value) forget(path);
+      rows.value = rows.value.map((row) =>
+        row.state === 'refused' ? row : { ...row, state: 'waiting', sent: 0, problem: '' },
+      );
+    },
     clear: () => {
       clearings += 1;
       for (const { path } of rows.value) forget(path);

@@ -153,3 +153,52 @@ test('a sign-out forgets a first message that is on its way', async () => {
   expect(asked).toHaveLength(1);
   expect([draftOf(''), [...rememberedDrafts()]]).toEqual(['', []]);
 });
+
+/** A first message whose file could not be uploaded: its session `s1` is made, and has no message. */
+const withFailedFile = async () => {
+  const page = await load();
+  const { firstMessage } = page;
+  firstMessage.enter(async () => undefined);
+  firstMessage.attachments.add([new File(['a'], 'a.txt')]);
+  const [row] = firstMessage.attachments.rows.value;
+  answers[`PUT /api/sessions/s1/files/${row?.path}`] = Promise.resolve(refusal());
+  await firstMessage.send('read it');
+  expect(firstMessage.attachments.rows.value).toMatchObject([{ state: 'failed' }]);
+  delete answers[`PUT /api/sessions/s1/files/${row?.path}`];
+  return page;
+};
+const sentTo = () => asked.map((line) => line.split(' {')[0]?.replace(/files\/.*/, 'files'));
+
+test('a choice that is made after a failed upload is that of the session which gets the message', async () => {
+  const { firstMessage, setDraft } = await withFailedFile();
+  asked = [];
+  firstMessage.options.value.approvals = 'ask';
+  answers['POST /api/sessions'] = Promise.resolve(Response.json({ id: 's2' }));
+  await firstMessage.send('read it');
+  expect(sentTo()).toEqual([
+    'DELETE /api/sessions/s1',
+    'POST /api/sessions',
+    'PUT /api/sessions/s2/files',
+    'POST /api/sessions/s2/messages',
+  ]);
+  expect(messageOf(asked[1])).toMatchObject({ approvals: 'ask' });
+  setDraft('', '');
+});
+
+test('without another choice the same session gets the file and the message', async () => {
+  const { firstMessage, setDraft } = await withFailedFile();
+  asked = [];
+  await firstMessage.send('read it');
+  expect(sentTo()).toEqual(['PUT /api/sessions/s1/files', 'POST /api/sessions/s1/messages']);
+  setDraft('', '');
+});
+
+test('a session that got no message ends when its page is left', async () => {
+  const { firstMessage, setDraft } = await withFailedFile();
+  asked = [];
+  firstMessage.leave();
+  firstMessage.drop();
+  expect(sentTo()).toEqual(['DELETE /api/sessions/s1']);
+  expect(firstMessage.attachments.rows.value).toEqual([]);
+  setDraft('', '');
+});

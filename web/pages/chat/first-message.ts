@@ -42,22 +42,36 @@ const problems = computed(() => ({
   ...sliceProblems(options.value.slice),
 }));
 
-/** Files are uploaded to the session that the first message creates; it is kept when one of them fails. */
-const madeId = shallowRef<string | null>(null);
-const attachments = useAttachments(() => madeId.value);
+/** Files are uploaded to the session that the first message creates; it is kept when one of them fails, as long as its choices are the same. */
+const made = shallowRef<{ readonly id: string; readonly choices: string } | null>(null);
+const attachments = useAttachments(() => made.value?.id ?? null);
 /** Undefined while another page is shown. */
 let open: Opens | undefined;
 let signOuts = 0;
 
-const makeSession = async (): Promise<string> => {
-  const named = { labels: labels.value.values, env: env.value.values };
-  return (await request(api.makeSession, { body: { ...givenOf(options.value), ...named } })).id;
+const sessionOf = async (): Promise<NonNullable<typeof made.value>> => {
+  const body = { ...givenOf(options.value), labels: labels.value.values, env: env.value.values };
+  const choices = JSON.stringify(body);
+  if (made.value?.choices === choices) return made.value;
+  abandon();
+  return { id: (await request(api.makeSession, { body })).id, choices };
+};
+
+/** Ends the session that got no message; the files are for another one. */
+const abandon = (): void => {
+  if (made.value === null) return;
+  const { id } = made.value;
+  made.value = null;
+  attachments.restart();
+  // One that cannot be ended now is empty, and is deleted with time.
+  request(api.endSession, { params: { id } }).catch(() => undefined);
 };
 
 const deliver = async (text: string, isForgotten: () => boolean): Promise<void> => {
-  const id = madeId.value ?? (await makeSession());
+  const session = await sessionOf();
   if (isForgotten()) return;
-  madeId.value = id;
+  made.value = session;
+  const { id } = session;
   const paths = await attachments.sendAll();
   if (isForgotten()) return;
   if (paths === undefined)
@@ -95,7 +109,7 @@ const send = async (text: string): Promise<void> => {
 const reset = (): void => {
   options.value = noChoices();
   written.value = { labels: '', env: '' };
-  madeId.value = null;
+  made.value = null;
   attachments.clear();
   sending.error.value = undefined;
 };
@@ -126,6 +140,8 @@ export const firstMessage = {
   },
   /** The page is removed: choices and files go with it, unless the message still needs them. */
   drop: (): void => {
-    if (!sending.isBusy.value) reset();
+    if (sending.isBusy.value) return;
+    abandon();
+    reset();
   },
 } as const;
