@@ -449,6 +449,27 @@ test('a turn whose end is among events that were lost is over', () => {
   expect(reduce(open, completed(2001)).openQuestions).toBe(0);
 });
 
+test('a turn that goes on is open although its beginning is among events that were lost', () => {
+  const running = logged(null, 'system:ready', { sessionId: 's1', status: 'running', lastSeq: 2001 });
+  const lost: ViewEvent = { type: 'events-lost', oldestSeq: 2000 };
+  const cut = after(running, lost, called(2000, 'c1'));
+  expect([cut.openQuestions, reduce(cut, completed(2001)).openQuestions]).toEqual([1, 0]);
+  // One that began after them is the only one.
+  const next = logged(2000, 'message', { messageId: 'm2', role: 'user', text: 'again' });
+  const whole = after(running, lost, next);
+  expect([whole.openQuestions, reduce(whole, completed(2001)).openQuestions]).toEqual([1, 0]);
+  const twice = after(running, lost, completed(2000), next);
+  expect([twice.openQuestions, reduce(twice, completed(2002)).openQuestions]).toEqual([1, 0]);
+});
+
+test('a call of before lost events is not asked about any more, and has its result all the same', () => {
+  const lost: ViewEvent = { type: 'events-lost', oldestSeq: 2000 };
+  const cut = after(ready, question, called(1, 'c1'), approvalRequested(2, 'c1', 1), lost);
+  expect(cut.items).toMatchObject([{}, { kind: 'call', status: 'ended', decision: null }, { kind: 'note' }]);
+  const output = logged(2000, 'tool:output', { callId: 'c1', content: [], durationMs: 1 });
+  expect(reduce(cut, output).items[1]).toMatchObject({ kind: 'call', status: 'done' });
+});
+
 test('a socket that does not open where the server answers is told as blocked, not as offline', () => {
   const lost = { kind: 'lost', failures: 5, nextAt: 1, isBlocked: true } as const;
   expect(linkOf(lost, true)).toEqual({ kind: 'blocked', nextAt: 1 });

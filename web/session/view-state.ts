@@ -60,6 +60,8 @@ export type ViewState = {
   readonly items: Items;
   /** Accepted messages whose turn has not ended. */
   readonly openQuestions: number;
+  /** Events were lost, and none since has told whether a turn goes on: the open question is that of the session's status. */
+  readonly isTurnCut: boolean;
   /** Usage in the part of the log that this page has seen. */
   readonly usage: Usage;
 };
@@ -88,6 +90,7 @@ export const initialState: ViewState = {
   sandbox: { kind: 'none' },
   items: [],
   openQuestions: 0,
+  isTurnCut: false,
   usage: noUsage,
 };
 
@@ -116,18 +119,26 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
     case 'output-completed':
       return { ...state, items: completeOutput(state.items, event.itemId, event.content) };
     case 'events-lost':
-      // The ends of turns that were open may be among them: one that goes on has its end after them.
-      return addItem(
-        { ...state, openQuestions: 0, usage: { ...state.usage, costUsd: null } },
-        {
-          kind: 'note',
-          id: `lost-${event.oldestSeq}`,
-          text: 'Older events were deleted: a session keeps its newest 1,000.',
-          at: '',
-        },
-      );
+      return loseEvents(state, event.oldestSeq);
   }
 };
+
+/** The ends of turns that were open may be among them, and the beginning of one that goes on; the decisions on calls as well. */
+const loseEvents = (state: ViewState, oldestSeq: number): ViewState => {
+  const openQuestions = state.session?.status === 'running' ? 1 : 0;
+  const usage = { ...state.usage, costUsd: null };
+  const text = 'Older events were deleted: a session keeps its newest 1,000.';
+  return addItem(
+    { ...state, items: closeCalls(state.items), openQuestions, isTurnCut: true, usage },
+    { kind: 'note', id: `lost-${oldestSeq}`, text, at: '' },
+  );
+};
+
+/** One more than were open, where that is known: a turn begins when the one before has ended. */
+const withOpenQuestion = ({ openQuestions, isTurnCut }: ViewState) => ({
+  openQuestions: (isTurnCut ? 0 : openQuestions) + 1,
+  isTurnCut: false,
+});
 
 const reduceFrame = (before: ViewState, frame: Frame): ViewState => {
   if (isOfChild(before, frame)) return withItems(before, reduceChildCalls(before.items, frame));
@@ -189,7 +200,7 @@ const reduceSystem = (
     ...state,
     sandbox: sandboxAfter(state.sandbox, data),
     session: state.session && factsAfter(state.session, data),
-    openQuestions: state.openQuestions + (data.kind === 'turn_retried' ? 1 : 0),
+    ...(data.kind === 'turn_retried' ? withOpenQuestion(state) : {}),
   };
   return text === undefined ? next : addItem(next, { kind: 'note', id, text, at });
 };
@@ -198,7 +209,7 @@ type MessageData = Extract<Frame, { readonly type: 'message' }>['data'];
 
 const takeMessage = (state: ViewState, data: MessageData, at: string): ViewState =>
   data.role === 'user'
-    ? { ...state, openQuestions: state.openQuestions + 1, items: acceptQuestion(state.items, data, at) }
+    ? { ...state, ...withOpenQuestion(state), items: acceptQuestion(state.items, data, at) }
     : { ...state, items: addAnswer(state.items, data) };
 
 const takeCompletion = (
@@ -210,7 +221,7 @@ const takeCompletion = (
   const items = closeCalls(withoutHalves(state.items));
   const openQuestions = Math.max(0, state.openQuestions - 1);
   return addItem(
-    { ...state, items, openQuestions, usage },
+    { ...state, items, openQuestions, isTurnCut: false, usage },
     endOf(data, { id, at, answerId: lastAnswerOf(items), before: state.usage, after: usage }),
   );
 };
