@@ -43,6 +43,8 @@ test('a chat: written, approved, rejected with a reason, its files and terminal 
   await mayApprove(page);
   await page.keyboard.press('Alt+a');
   await ended(page);
+  // For a person who does not see it.
+  await page.getByRole('status').getByText('Done', { exact: true }).waitFor({ state: 'attached' });
 
   // The focus has stayed in the message box.
   await write(page, '$ rm kept.txt');
