@@ -1,7 +1,7 @@
 /** Server-sent events of a sandbox as an answer: to their end, or for as long as a function may run. */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { endInTime } from '#shared/adapters/lambda/timed-stream.ts';
 import { header } from '#shared/contracts/credentials.ts';
-import { outputStreamMsMax } from '#shared/domain/limits.ts';
 import type { ApiEvent } from './api-route.ts';
 
 /** `atEnd` runs before the answer ends, unless its reader has left. */
@@ -9,35 +9,8 @@ export const answerWithEvents = (
   source: ReadableStream<Uint8Array>,
   atEnd: () => Promise<void> = async () => undefined,
 ): StreamedResult => {
-  const reader = source.getReader();
-  // A cancelled reader ends as if the source had.
-  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), outputStreamMsMax);
-  const read = async () => {
-    try {
-      return await reader.read();
-    } catch (error) {
-      clearTimeout(timer);
-      throw error;
-    }
-  };
-  const body = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      const { value, done } = await read();
-      if (!done) {
-        controller.enqueue(value);
-        return;
-      }
-      clearTimeout(timer);
-      await atEnd();
-      controller.close();
-    },
-    cancel: async () => {
-      clearTimeout(timer);
-      await reader.cancel();
-    },
-  });
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-  return { statusCode: 200, headers, body: body as StreamedResult['body'] };
+  return { statusCode: 200, headers, body: endInTime(source, { atEnd }) as StreamedResult['body'] };
 };
 
 /** By the media types of `Accept`, not those with a weight of 0. https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1 */

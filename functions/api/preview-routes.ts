@@ -10,6 +10,7 @@
 
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { endInTime, isEventStream } from '#shared/adapters/lambda/timed-stream.ts';
 import { findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import { openPreview, type PreviewTarget } from '#shared/application/access/preview-access.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
@@ -97,6 +98,7 @@ const show = async (
   event: ApiEvent,
   { target, rest, principal }: { target: PreviewTarget; rest: string; principal: Principal },
 ): Promise<StreamedResult> => {
+  const startedAt = performance.now();
   const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
   const { session } = await findSession(ports.turns, options);
   if (asksForUpgrade(event.headers)) requireUpgrade(event);
@@ -117,8 +119,16 @@ const show = async (
   return {
     statusCode: response.status,
     headers: fenced(response, event, pathOf(target)),
-    body: response.body ?? '',
+    body: bodyOf(response, startedAt),
   };
+};
+
+/** This function waits for the sandbox before the link begins: it has less time left. */
+const bodyOf = ({ body, headers }: Response, startedAt: number): StreamedResult['body'] => {
+  if (body === null) return '';
+  return isEventStream(headers.get('content-type'))
+    ? (endInTime(body, { passedMs: performance.now() - startedAt }) as StreamedResult['body'])
+    : body;
 };
 
 /** Only the gateway of one machine can ask so. */

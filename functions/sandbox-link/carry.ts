@@ -1,5 +1,6 @@
 /**
- * Carries one request into a sandbox and streams its answer back, without reading either.
+ * Carries one request into a sandbox and streams its answer back, without reading either. A stream of events ends before the
+ * function's time does.
  *
  * Refused: a target outside the range of the sandboxes, headers of one connection, and a path, header or body that
  * cannot be sent as it was given.
@@ -7,6 +8,7 @@
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { endInTime, isEventStream } from '#shared/adapters/lambda/timed-stream.ts';
 import { type FetchCall, linkHeader } from '#shared/contracts/link.ts';
 import { isInRange } from '#shared/domain/ip-address.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
@@ -57,13 +59,21 @@ export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Pr
     return {
       statusCode: response.statusCode ?? 502,
       headers: passOn(response),
-      body: Readable.toWeb(response) as ReadableStream,
+      body: bodyOf(response, startedAt),
     };
   } catch (error) {
     telemetry.warn('a sandbox was not reached', { host: target.hostname, error });
     const refused = refusal('sandbox_unavailable', 'the sandbox does not answer');
     return error instanceof NotConnected ? asUnsent(refused) : refused;
   }
+};
+
+/** A page may send events for ever, and nothing tells when its viewer has left (A16). */
+const bodyOf = (response: IncomingMessage, startedAt: number): StreamedResult['body'] => {
+  const body = Readable.toWeb(response) as ReadableStream;
+  return isEventStream(response.headers['content-type'])
+    ? endInTime(body, { passedMs: performance.now() - startedAt })
+    : body;
 };
 
 const asUnsent = ({ headers, ...refused }: StreamedResult): StreamedResult => ({
