@@ -12,7 +12,11 @@ type Posted = {
   readonly data: { readonly error?: { readonly code: string }; readonly messageId?: string };
 };
 
-const framesAfter = async (verdict: FrameVerdict, body: string): Promise<readonly Posted[]> => {
+const framesAfter = async (
+  verdict: FrameVerdict,
+  body: string,
+  more: object = {},
+): Promise<readonly Posted[]> => {
   const posted: Posted[] = [];
   const known = {
     frameMeter: { take: async () => verdict, forget: () => undefined },
@@ -25,6 +29,7 @@ const framesAfter = async (verdict: FrameVerdict, body: string): Promise<readonl
     telemetry: { info: () => undefined, error: () => undefined },
     world: { now: () => 1000 },
     adminTokenHash: 'hash',
+    ...more,
   };
   const request = {
     ...{ connectionId: 'c' as ConnectionId, sessionId, query: {}, subprotocols: [], body },
@@ -62,4 +67,30 @@ test('an error about a message names it, and one about another action names noth
   expect(await named(message({ messageId: 'm1' }))).toEqual([['internal_error', 'm1']]);
   expect(await named(message({}))).toEqual([['internal_error', undefined]]);
   expect(await named(stop)).toEqual([['internal_error', undefined]]);
+});
+
+const idOf = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`;
+const [root, sibling, stranger] = [idOf(1), idOf(2), idOf(3)];
+
+test('a child decides calls of its root and of its siblings, and of no other session', async () => {
+  const own = { owner: deploymentOwner, tree: { root } };
+  const sessions: Readonly<Record<string, object>> = {
+    [sessionId]: { ...own, id: sessionId },
+    [root]: { owner: deploymentOwner, id: root, hasChildren: true },
+    [sibling]: { ...own, id: sibling },
+    [stranger]: { owner: deploymentOwner, id: stranger, hasChildren: true },
+  };
+  const more = {
+    turns: { getWithTurn: async (id: string) => ({ session: sessions[id], turn: {} }) },
+    auditLog: { append: async () => undefined },
+  };
+  const approval = { action: 'tool:approval', callId: 'c', approved: true, digest: 'd'.repeat(64) };
+  const refusalOf = async (named: string) => {
+    const [frame] = await framesAfter('allowed', JSON.stringify({ ...approval, sessionId: named }), more);
+    return frame?.data.error?.code;
+  };
+  expect(await refusalOf(stranger)).toBe('session_not_found');
+  // Without the ports of a turn, the decision of a session that was found fails behind that.
+  expect(await refusalOf(root)).toBe(await refusalOf(sibling));
+  expect(await refusalOf(root)).not.toBe('session_not_found');
 });

@@ -16,10 +16,11 @@ import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { framesPerSecondMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
-import { treeOf } from '#shared/domain/session.ts';
+import { type Session, treeOf } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import { answerTerminal, isTerminalAction, type TerminalPorts } from './answer-terminal.ts';
@@ -159,7 +160,7 @@ const decide = async (
 };
 
 /**
- * A call of a descendant of the connection's session is decided here as well; any other session is not found. A
+ * A call of any session in the tree of the connection's session is decided here as well; any other session is not found. A
  * connection without one decides in every session that its principal may write.
  */
 const findDecided = async (
@@ -175,9 +176,11 @@ const findDecided = async (
   const own = found.session;
   if (ownId === undefined || named === undefined || named === own.id) return found;
   const other = await findSession(ports.turns, { id: named, principal, intent: 'write' });
-  if (other.session.tree?.root !== (treeOf(own) ?? own.id)) throw sessionNotFound();
+  if (rootOf(other.session) !== rootOf(own)) throw sessionNotFound();
   return { ...other, seen: found.seen };
 };
+
+const rootOf = (session: Session): SessionId => treeOf(session) ?? session.id;
 
 const post = async (
   { sockets, world }: FramePorts,
