@@ -98,6 +98,18 @@ test.each([
   await expect(project.run(input, contextOf())).rejects.toMatchObject({ code });
 });
 
+test.each([
+  [{ clear: ['limits'], max_cost_usd: 5 }, 'clear: without limits, to which max_cost_usd gives a value'],
+  [
+    { clear: ['flavor', 'approvals'], autonomy: 'low' },
+    'clear: without approvals, to which autonomy gives a value',
+  ],
+  [{ clear: ['network'], network: ['none'] }, 'clear: without network, to which network gives a value'],
+])('a field is not cleared and given at once: %j', async (change, message) => {
+  const refused = project.run({ action: 'update', project_id: id, ...change }, contextOf());
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_request', message });
+});
+
 test('a read-only token creates none', async () => {
   const made = project.run({ action: 'create', name: 'x' }, contextOf('admin:ro'));
   await expect(made).rejects.toMatchObject({ code: 'forbidden' });

@@ -123,7 +123,7 @@ const clearable = [
   'effects',
 ] as const;
 
-export const updateProjectArguments = closed({
+const updatedFields = closed({
   project_id: projectId,
   name: projectName.optional().describe('Name of the project; it need not be unique.'),
   ...projectDefaults,
@@ -132,6 +132,27 @@ export const updateProjectArguments = closed({
     .max(clearable.length)
     .optional()
     .describe("Fields to remove; the operator's settings apply again."),
+});
+
+/** The fields that an argument changes: a project has one field for all its limits, and two names of its approvals. */
+const changedBy = (argument: string): string =>
+  ({
+    autonomy: 'approvals',
+    max_recursion_depth: 'limits',
+    max_agents_per_session: 'limits',
+    max_cost_usd: 'limits',
+  })[argument] ?? argument;
+
+/** A field that is cleared and given would lose the value without a word. */
+export const updateProjectArguments = updatedFields.superRefine(({ clear = [], ...given }, context) => {
+  const cleared = new Set<string>(clear);
+  const both = Object.entries(given).find(
+    ([name, value]) => value !== undefined && cleared.has(changedBy(name)),
+  );
+  if (both === undefined) return;
+  const field = changedBy(both[0]);
+  const message = `without ${field}, to which ${both[0]} gives a value`;
+  context.addIssue({ code: 'custom', path: ['clear'], message });
 });
 
 const camelCase: Readonly<Record<string, string>> = {
