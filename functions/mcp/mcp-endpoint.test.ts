@@ -82,10 +82,10 @@ test.each([
 });
 
 test.each([
-  ['2025-11-25', { textBytes: 131_072, hasFields: true }],
-  [undefined, { textBytes: 131_072, hasFields: true }],
-  ['2025-03-26', { textBytes: 700_013, hasFields: false }],
-])('a client of revision %s is not sent a long result twice', async (revision, expected) => {
+  ['2025-11-25', { textBytes: 131_072, isWhole: false, hasFields: true }],
+  [undefined, { textBytes: 700_013, isWhole: true, hasFields: true }],
+  ['2025-03-26', { textBytes: 700_013, isWhole: true, hasFields: false }],
+])('a client of revision %s is sent a long result whole where it may read it', async (revision, expected) => {
   const answer = 'ж'.repeat(350_000);
   const long = toolOf(async () => ({ answer }));
   const headers = { accept: 'application/json', ...(revision && { 'mcp-protocol-version': revision }) };
@@ -95,6 +95,7 @@ test.each([
   };
   const { text } = result.content[0];
   expect(JSON.parse(text).answer).toMatch(/^жжж/);
+  expect(JSON.parse(text).answer === answer).toBe(expected.isWhole);
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(expected.textBytes);
   expect(result.structuredContent).toEqual(expected.hasFields ? { answer } : undefined);
 });

@@ -37,10 +37,9 @@ export const toolServer =
       instructions,
     });
     const revision = era === 'modern' ? undefined : requestInfo?.headers.get(revisionHeader);
-    const readsFields = revision == null || revision >= firstWithFields;
-    const hasOutputs = era === 'modern' || (revision != null && readsFields);
+    const reads = readingOf(revision, era === 'modern');
     server.setRequestHandler('tools/list', () => ({
-      tools: listedTools(tools, context.principal, hasOutputs),
+      tools: listedTools(tools, context.principal, reads === 'fields'),
     }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const tool = tools.find(({ name }) => name === params.name);
@@ -50,7 +49,7 @@ export const toolServer =
       return runCancellable(context.ports, request, (cancelled) => {
         const endsWithStream = era === 'modern' || !canComeBack(mcpReq);
         const signal = endsWithStream ? AbortSignal.any([mcpReq.signal, cancelled]) : cancelled;
-        return callTool(tool, params.arguments, { context, mcpReq, signal, readsFields });
+        return callTool(tool, params.arguments, { context, mcpReq, signal, reads });
       });
     });
     return server;
@@ -61,6 +60,15 @@ export const toolServer =
  * call's work only by the session, which progress names. No client could ever hear of a call without progress.
  */
 const canComeBack = ({ _meta }: ServerContext['mcpReq']): boolean => _meta?.progressToken !== undefined;
+
+/** The parts of a result that a client reads. A header of the revision is sent since the fields exist, but not by every client of today. */
+type Reading = 'fields' | 'text' | 'either';
+
+const readingOf = (revision: string | null | undefined, isModern: boolean): Reading => {
+  if (isModern) return 'fields';
+  if (revision == null) return 'either';
+  return revision >= firstWithFields ? 'fields' : 'text';
+};
 
 const revisionHeader = 'mcp-protocol-version';
 /** The first revision with structured results and their schemas. */
@@ -79,13 +87,13 @@ type Call = {
   readonly context: EndpointContext;
   readonly mcpReq: ServerContext['mcpReq'];
   readonly signal: AbortSignal;
-  readonly readsFields: boolean;
+  readonly reads: Reading;
 };
 
 const callTool = async (
   tool: Tool,
   input: unknown,
-  { context, mcpReq, signal, readsFields }: Call,
+  { context, mcpReq, signal, reads }: Call,
 ): Promise<CallToolResult> => {
   const { ports } = context;
   const { stop, ...progress } = openProgress(mcpReq);
@@ -94,7 +102,7 @@ const callTool = async (
     const show = (block: ContentBlock): void => void blocks.push(block);
     const heard = { gone: mcpReq.signal, tell: openTelling(mcpReq), ...progress, show };
     const fields = await tool.run(input, { ...context, signal, ...heard });
-    const { text, ...rest } = resultOf(fields, readsFields);
+    const { text, ...rest } = resultOf(fields, reads);
     return { content: [{ type: 'text', text }, ...blocks], ...rest };
   } catch (error) {
     if (isAppError(error)) {
@@ -112,12 +120,12 @@ const callTool = async (
 
 /**
  * The fields and the same as JSON text. A long result is not sent twice: its text is cut for a client that reads the fields,
- * and one of a revision before them gets the text alone.
+ * and one of a revision before them gets the text alone. One that names no revision may read either, and gets both whole.
  */
-const resultOf = (fields: ToolResult, readsFields: boolean) => {
+const resultOf = (fields: ToolResult, reads: Reading) => {
   const text = JSON.stringify(fields);
-  if (text.length <= repeatedCharactersMax) return { text, structuredContent: fields };
-  if (!readsFields) return { text };
+  if (text.length <= repeatedCharactersMax || reads === 'either') return { text, structuredContent: fields };
+  if (reads === 'text') return { text };
   const cut = cutLongestText(fields as JsonObject, repeatedCharactersMax);
   return { text: JSON.stringify(cut), structuredContent: fields };
 };
