@@ -9,8 +9,8 @@ import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import { agentFlavor } from '#shared/domain/flavor.ts';
 import type { MetricName } from '#shared/domain/metrics.ts';
+import { syntheticProject } from '#shared/domain/synthetic-project.ts';
 import type { World } from '#shared/ports/world.ts';
-import { ownProject } from './own-token.ts';
 
 export const syntheticTask = z.object({
   check: z.enum(['turn', 'sandbox']),
@@ -66,7 +66,7 @@ export const runCheck = async (ports: CheckPorts, kind: Kind): Promise<Checked> 
   const { client, world } = ports;
   await endLeft(ports);
   const { id } = await client.request(api.makeSession, {
-    body: { project: ownProject, provider: 'demo', approvals: 'auto', flavor: agentFlavor },
+    body: { project: syntheticProject, provider: 'demo', approvals: 'auto', flavor: agentFlavor },
   });
   try {
     const from = world.now();
@@ -82,7 +82,7 @@ const end = (client: ApiClient, id: string) => client.request(api.endSession, { 
 
 const endLeft = async ({ client, world }: CheckPorts): Promise<void> => {
   const { sessions } = await client.request(api.listSessions, {
-    query: { project: ownProject, status: 'active' },
+    query: { project: syntheticProject, status: 'active' },
   });
   const before = world.now() - leftAfterMs;
   const left = sessions.filter(({ createdAt }) => Date.parse(createdAt) < before).slice(0, leftMax);

@@ -5,13 +5,10 @@
  * It is stored without an audit row: no caller requested it, and it opens no user's data.
  */
 import type { Deps } from '#shared/application/deps.ts';
-import type { ProjectId } from '#shared/domain/ids.ts';
 import { deploymentOwner, maskToken } from '#shared/domain/principal.ts';
+import { syntheticProject } from '#shared/domain/synthetic-project.ts';
 
 export type TokenPorts = Deps<'projects' | 'tokens' | 'world'>;
-
-/** Its sessions take no slot of a user's project. The permissions of the function name it (`infra/constructs/table-permissions.ts`). */
-export const ownProject = '00000000-0000-4000-8000-00000000c4ec' as ProjectId;
 
 /** Longer than a check, and then it is worth nothing also where revoking it failed. */
 const tokenMsMax = 10 * 60_000;
@@ -22,9 +19,9 @@ export const withOwnToken = async <T>(
   use: (token: string) => Promise<T>,
 ): Promise<T> => {
   const now = world.now();
-  if ((await projects.get(ownProject)) === undefined)
+  if ((await projects.get(syntheticProject)) === undefined)
     await projects.create({
-      id: ownProject,
+      id: syntheticProject,
       owner: deploymentOwner,
       name: 'synthetic check',
       description: 'Sessions in which the platform tries itself',
@@ -36,7 +33,7 @@ export const withOwnToken = async <T>(
     id,
     hash: world.sha256(token),
     name: 'synthetic check',
-    scope: `project:${ownProject}`,
+    scope: `project:${syntheticProject}`,
     masked: maskToken(token),
     createdAt: now,
     expiresAt: now + tokenMsMax,

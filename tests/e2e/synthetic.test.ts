@@ -68,6 +68,12 @@ test('a sandbox is started, answers, is timed and stopped at once', async () => 
   await eventually(cloud.runningTasks, (tasks) => tasks.length === 0);
 });
 
+test('its project is not deleted, also by an admin', async () => {
+  const deleted = await cloud.request(`/api/projects/${ownProject.toUpperCase()}`, { method: 'DELETE' });
+  expect(deleted.status).toBe(409);
+  expect(await cloud.ask(`/api/projects/${ownProject}`)).toMatchObject({ name: 'synthetic check' });
+});
+
 test('its token is revoked at its end', async () => {
   const { tokens } = await cloud.ask<{ tokens: readonly unknown[] }>('/api/tokens');
   expect(tokens).toEqual([]);

@@ -110,6 +110,12 @@ test.each([
   await expect(refused).rejects.toMatchObject({ code: 'invalid_request', message });
 });
 
+test('the project of the synthetic check is not deleted', async () => {
+  const project_id = '00000000-0000-4000-8000-00000000C4EC';
+  const refused = project.run({ action: 'delete', project_id }, contextOf());
+  await expect(refused).rejects.toMatchObject({ code: 'conflict' });
+});
+
 test('a read-only token creates none', async () => {
   const made = project.run({ action: 'create', name: 'x' }, contextOf('admin:ro'));
   await expect(made).rejects.toMatchObject({ code: 'forbidden' });
