@@ -45,8 +45,8 @@ export const conversationRoutes = ({
       ],
     },
     handler: async (event, { session }) => {
-      const { attachments: given, ...message } = bodyOf(event, userMessage);
-      const attachments = await checkAttachments(ports, session, given);
+      const message = bodyOf(event, userMessage);
+      const attachments = await checkAttachments(ports, session, message);
       const messageId = await acceptMessage(ports, session, { ...message, attachments });
       return json(202, { messageId, lastSeq: session.lastSeq });
     },

@@ -100,7 +100,7 @@ const act = async (
     case 'message': {
       const { text, messageId, model, thinking } = action;
       const { session, seen } = found;
-      const attachments = await checkAttachments(ports, session, action.attachments);
+      const attachments = await checkAttachments(ports, session, action);
       const from = { connectionId, acceptedAt };
       await acceptMessage(ports, session, {
         ...{ text, messageId, model, thinking, attachments },

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { fake } from '../../../../tests/fake.ts';
 import { attachedImageBytesMax } from '../../../domain/attachment.ts';
 import type { Session } from '../../../domain/session.ts';
+import type { Inbox } from '../../../ports/inbox.ts';
 import type { SavedFiles } from '../../../ports/workspace-archive.ts';
 import type { WorkspaceStore } from '../../../ports/workspace-store.ts';
 import type { Deps } from '../../deps.ts';
@@ -14,7 +15,10 @@ const refusal = (code: string, status: number) =>
 
 type Saved = { readonly bytes: Uint8Array; readonly size?: number } | { readonly type: string } | Response;
 
-const portsWith = (files: Readonly<Record<string, Saved>>): Deps<'workspaces' | 'link' | 'savedFiles'> => ({
+type Ports = Deps<'workspaces' | 'link' | 'savedFiles' | 'inbox'>;
+
+const portsWith = (files: Readonly<Record<string, Saved>>): Ports => ({
+  inbox: fake<Inbox>({ wasAccepted: async (_session, id) => id === 'accepted' }),
   workspaces: fake<WorkspaceStore>({
     get: () => Promise.resolve({ checkpoint: {} } as Awaited<ReturnType<WorkspaceStore['get']>>),
   }),
@@ -33,11 +37,10 @@ const portsWith = (files: Readonly<Record<string, Saved>>): Deps<'workspaces' | 
 });
 const session = { status: 'idle', workspace: 'w' } as unknown as Session;
 const check = (files: Readonly<Record<string, Saved>>, ...paths: string[]) =>
-  checkAttachments(
-    portsWith(files),
-    session,
-    paths.map((path) => ({ path })),
-  );
+  checkAttachments(portsWith(files), session, {
+    messageId: 'new',
+    attachments: paths.map((path) => ({ path })),
+  });
 
 test('an image is known by its bytes, whatever its name, and any other file is only named', async () => {
   const files = { 'picture.txt': { bytes: png }, 'notes.png': { bytes: Buffer.from('text') } };
@@ -48,8 +51,7 @@ test('an image is known by its bytes, whatever its name, and any other file is o
 });
 
 test('a message without attachments reads nothing', async () => {
-  const unread = fake<Deps<'workspaces' | 'link' | 'savedFiles'>>({});
-  expect(await checkAttachments(unread, session)).toEqual([]);
+  expect(await checkAttachments(fake<Ports>({}), session, { messageId: 'new' })).toEqual([]);
 });
 
 test.each([
@@ -64,6 +66,11 @@ test.each([
     'large.png': { bytes: png, size: attachedImageBytesMax + 1 },
   };
   await expect(check(files, path)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+});
+
+test('a message that was accepted is not refused when it is repeated without its file', async () => {
+  const repeat = { messageId: 'accepted', attachments: [{ path: 'gone.png' }] };
+  expect(await checkAttachments(portsWith({}), session, repeat)).toEqual([]);
 });
 
 test('a file of any size is named', async () => {

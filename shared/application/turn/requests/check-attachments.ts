@@ -4,6 +4,7 @@
  */
 
 import { type Attachment, attachedImageBytesMax, attachmentHeadBytes } from '../../../domain/attachment.ts';
+import type { MessageId } from '../../../domain/ids.ts';
 import { imageTypeOfBytes } from '../../../domain/image-type.ts';
 import type { Session } from '../../../domain/session.ts';
 import { AppError, type ErrorCode } from '../../../errors.ts';
@@ -12,14 +13,28 @@ import { addressOf, browseFiles } from '../../sandbox/browse-files.ts';
 import { refusalOf } from '../../sandbox/refusal-of.ts';
 
 type FileDeps = Deps<'workspaces' | 'link' | 'savedFiles'>;
-type Given = { readonly path: string };
+type Message = {
+  readonly messageId?: string | undefined;
+  readonly attachments?: readonly { readonly path: string }[] | undefined;
+};
 
-/** Throws `invalid_request` naming the path, or the refusal of a path outside the workspace. */
-export const checkAttachments = (
-  ports: FileDeps,
+/**
+ * Throws `invalid_request` naming the path, or the refusal of a path outside the workspace. A message that was accepted before is
+ * acknowledged again, and has no effect: its turn may have moved the files since.
+ */
+export const checkAttachments = async (
+  ports: FileDeps & Deps<'inbox'>,
   session: Session,
-  given: readonly Given[] = [],
-): Promise<readonly Attachment[]> => Promise.all(given.map(({ path }) => checkOne(ports, session, path)));
+  { messageId, attachments: given = [] }: Message,
+): Promise<readonly Attachment[]> => {
+  try {
+    return await Promise.all(given.map(({ path }) => checkOne(ports, session, path)));
+  } catch (error) {
+    if (messageId !== undefined && (await ports.inbox.wasAccepted(session.id, messageId as MessageId)))
+      return [];
+    throw error;
+  }
+};
 
 const checkOne = async (ports: FileDeps, session: Session, path: string): Promise<Attachment> => {
   const named = JSON.stringify(path);
