@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OwnerId } from '#shared/domain/ids.ts';
 import type { Principal } from '#shared/domain/principal.ts';
-import { contextPrincipal, toAuthorizerContext } from './credentials.ts';
+import { contextPrincipal, ticketOf, toAuthorizerContext } from './credentials.ts';
 import { decode } from './decode.ts';
 
 const program: Principal = { owner: 'deployment' as OwnerId, scope: 'admin', tokenHash: 'h' };
@@ -30,4 +30,9 @@ test.each([
   { expiresAt: '1e99' },
 ])('a context with %j is refused', (more) => {
   expect(decode(contextPrincipal, { ...toAuthorizerContext(person), ...more }).ok).toBe(false);
+});
+
+test('an empty ticket in the query does not hide that of a subprotocol', () => {
+  const headers = { 'Sec-WebSocket-Protocol': 'sallyport.v1, ticket.abc' };
+  expect([ticketOf(headers, { ticket: '' }), ticketOf(headers, { ticket: 'q' })]).toEqual(['abc', 'q']);
 });

@@ -20,8 +20,9 @@ export const bearerToken = (headers: Headers): string | undefined =>
 export const offeredSubprotocols = (headers: Headers): readonly string[] =>
   (header(headers, 'sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim());
 
+/** An empty one in the query counts as absent. */
 export const ticketOf = (headers: Headers, query: Headers): string | undefined =>
-  query?.['ticket'] ??
+  query?.['ticket'] ||
   offeredSubprotocols(headers)
     .find((protocol) => protocol.startsWith(ticketPrefix))
     ?.slice(ticketPrefix.length);
