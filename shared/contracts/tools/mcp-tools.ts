@@ -145,7 +145,7 @@ export const getSessionsResult = z.object({
         id: z.string().describe('Id of the session.'),
         language: z.string().describe('Default language of its code.'),
         flavor: z.string().describe('Flavor of the session.'),
-        status: z.string().describe('Status: creating, ready or running.'),
+        status: z.string().describe('Status: creating, ready, running or paused.'),
         created_at: moment,
         last_accessed: moment,
         uptime_seconds: z.int().describe('Seconds since the session was created.'),
