@@ -39,7 +39,13 @@ export const answerOAuth = async (oauth: OAuth, event: ApiEvent): Promise<Stream
     const name = error.code === 'rate_limited' ? 'temporarily_unavailable' : 'invalid_request';
     const refused = refuse(name, error.message, errorStatus(error));
     return error.code === 'rate_limited'
-      ? { ...refused, headers: { ...refused.headers, 'retry-after': '1' } }
+      ? {
+          ...refused,
+          headers: {
+            ...refused.headers,
+            'retry-after': String(error.details.facts?.['retryAfterSeconds'] ?? 1),
+          },
+        }
       : refused;
   }
 };

@@ -17,5 +17,6 @@ export const registerClient = async (
   throw new AppError('rate_limited', 'too many clients have registered in this hour', {
     suggestions: ['Try again in an hour.'],
     recoveryActions: ['wait_and_retry'],
+    facts: { retryAfterSeconds: 3600 },
   });
 };
