@@ -68,67 +68,37 @@ export type ResumedStream = {
 };
 
 /** Events of one answer after the other, until the reader of the last one closes it. */
-export async function* resumeEvents({
-  open,
-  isOpen,
-  signal,
-}: ResumedStream): AsyncGenerator<ServerEvent, void> {
+export async function* resumeEvents(stream: ResumedStream): AsyncGenerator<ServerEvent, void> {
   let failures = 0;
-  while (isOpen()) {
-    if (failures > 0) await pause(backOffMs(failures, Math.random()), signal);
-    const { hadProgress, cause } = yield* readOnce(open, signal);
+  while (stream.isOpen()) {
+    if (failures > 0) await pause(backOffMs(failures, Math.random()), stream.signal);
+    const { hadProgress, cause } = yield* readOnce(stream);
     failures = hadProgress ? 0 : failures + 1;
     if (failures > failuresMax) throw connectionLost(cause);
   }
 }
 
-type End = { readonly hadProgress: boolean; readonly cause?: unknown };
+type End = { readonly hadProgress: boolean; readonly cause: unknown };
 
-async function* readOnce(
-  open: ResumedStream['open'],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ServerEvent, End> {
+/** The events of one answer; a refusal is thrown, a connection that broke off is not. */
+async function* readOnce({ open, signal }: ResumedStream): AsyncGenerator<ServerEvent, End> {
   const openedAt = Date.now();
-  const events = readAnswer(open);
   let hadEvents = false;
+  let cause: unknown;
   try {
-    for (;;) {
-      const taken = await take(events, signal);
-      if (!('event' in taken)) {
-        // One that stood for a while and had nothing to say was no failure.
-        const hadProgress = hadEvents || Date.now() - openedAt > standingMsMin;
-        return { hadProgress, ...('lost' in taken ? { cause: taken.lost } : {}) };
-      }
-      hadEvents ||= taken.event.event !== 'start';
-      yield taken.event;
+    for await (const event of readServerEvents(await open())) {
+      if (event.event === 'error') throw refusalIn(event.data);
+      hadEvents ||= event.event !== 'start';
+      yield event;
     }
-  } finally {
-    await events.return();
-  }
-}
-
-async function* readAnswer(open: ResumedStream['open']): AsyncGenerator<ServerEvent, void> {
-  yield* readServerEvents(await open());
-}
-
-type Taken = { readonly event: ServerEvent } | { readonly lost: unknown } | { readonly isOver: true };
-
-/** The next event; a refusal is thrown, a connection that broke off is not. */
-const take = async (
-  events: AsyncGenerator<ServerEvent, void>,
-  signal: AbortSignal | undefined,
-): Promise<Taken> => {
-  try {
-    const { done, value } = await events.next();
-    if (done || value === undefined) return { isOver: true };
-    if (value.event === 'error') throw refusalIn(value.data);
-    return { event: value };
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (error instanceof SallyportError && !canResume(error)) throw error;
-    return { lost: error };
+    cause = error;
   }
-};
+  // One that stood for a while and had nothing to say was no failure.
+  return { hadProgress: hadEvents || Date.now() - openedAt > standingMsMin, cause };
+}
 
 /** One that was silent is asked again, too: it is asked from where its events end. */
 const canResume = (error: SallyportError): boolean =>

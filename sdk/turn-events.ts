@@ -121,16 +121,18 @@ async function* followSocket(
 ): AsyncGenerator<Frame, void> {
   const { signal, since } = asked;
   const queue = makeFrameQueue();
-  const connected = makeSignal();
+  let wasConnected = false;
   let isBlocked = false;
   const connection = connectToSession(client, {
     ...{ sessionId, failuresMax, isWhole: true },
     ...(since === undefined ? {} : { since }),
     onFrame: queue.add,
     onState: (state) => {
-      if (state.kind === 'connected') connected.set();
+      // Events before the connection stands would be missed.
+      if (state.kind === 'connected' && !wasConnected) asked.request().catch(queue.close);
+      wasConnected ||= state.kind === 'connected';
       if (state.kind === 'ended') queue.close(state.error);
-      if (state.kind !== 'lost' || !state.isBlocked || connected.isSet()) return;
+      if (state.kind !== 'lost' || !state.isBlocked || wasConnected) return;
       isBlocked = state.failures >= firstFailuresMax;
       if (isBlocked) queue.close();
     },
@@ -139,8 +141,6 @@ async function* followSocket(
   const stop = (): void => queue.close(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
-  // Events before the connection stands would be missed.
-  void connected.promise.then(() => asked.request()).catch((error: unknown) => queue.close(error));
   try {
     for (let frame = await queue.next(); frame !== undefined; frame = await queue.next())
       if (frame.type !== 'system:ready' && frame.type !== 'pong') yield frame;
@@ -150,19 +150,6 @@ async function* followSocket(
   }
   if (isBlocked) yield* followLog(client, sessionId, asked);
 }
-
-const makeSignal = () => {
-  let isSet = false;
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((fulfil) => {
-    resolve = fulfil;
-  });
-  const set = (): void => {
-    isSet = true;
-    resolve();
-  };
-  return { promise, set, isSet: () => isSet };
-};
 
 async function* followLog(client: ApiClient, sessionId: string, asked: Asked): AsyncGenerator<Frame, void> {
   const { signal } = asked;
