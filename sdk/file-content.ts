@@ -1,4 +1,7 @@
 /** The content of a file as programs have it, and what is sent of it. */
+import { connectionLost } from './errors.ts';
+import type { Signalled } from './route.ts';
+
 export type FileContent = string | Uint8Array | ArrayBuffer | Blob;
 
 /** The formats in which content is given back. */
@@ -26,11 +29,27 @@ export const sliceOf = (content: Sent, from: number, to: number): Sent =>
 export const readAs = async <Format extends ContentFormat>(
   response: Response,
   format: Format,
+  options: Signalled,
 ): Promise<ContentOf[Format]> => {
   const read: { readonly [Name in ContentFormat]: () => Promise<ContentOf[Name]> } = {
     text: () => response.text(),
     bytes: async () => new Uint8Array(await response.arrayBuffer()),
-    stream: async () => response.body ?? new Blob([]).stream(),
+    stream: async () => streamOf(response, options),
   };
   return read[format]();
+};
+
+/** The body of an answer. One that breaks off fails as `connection_lost`, and with the caller's reason after an abort. */
+export const streamOf = ({ body }: Response, { signal }: Signalled): ReadableStream<Uint8Array> => {
+  const reader = (body ?? new Blob([]).stream()).getReader();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await reader.read().catch((cause) => {
+        throw signal?.aborted ? signal.reason : connectionLost(cause);
+      });
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 };

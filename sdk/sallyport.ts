@@ -3,6 +3,7 @@
 import { AgentSession } from './agent-session.ts';
 import { ApiClient, type ClientOptions } from './api-client.ts';
 import { SallyportError } from './errors.ts';
+import { streamOf } from './file-content.ts';
 import { readPages } from './pages.ts';
 import type { BodyOf, QueryOf, Signalled } from './route.ts';
 import { api, auditExportPath, type SearchPage, type Session, type Snapshot } from './routes.ts';
@@ -35,8 +36,7 @@ export class Sallyport extends ApiClient {
 
   /** Reads the audit log with its seals, as JSON lines, oldest first; for an administrator. */
   async exportAudit({ signal }: Signalled = {}): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.fetch(auditExportPath, { signal });
-    return body ?? new ReadableStream({ start: (controller) => controller.close() });
+    return streamOf(await this.fetch(auditExportPath, { signal }), { signal });
   }
 }
 

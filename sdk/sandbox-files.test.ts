@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiClient } from './api-client.ts';
+import { Sallyport } from './sallyport.ts';
 import { SandboxFiles } from './sandbox-files.ts';
 
 /** The files of a session whose requests are answered one after the other, and what was asked. */
@@ -76,4 +77,52 @@ test('a part is sent when the one before was received, not when its answer began
   await writer.close();
   await written;
   expect([asked.length, sent]).toEqual([2, [1, 2]]);
+});
+
+/** Some bytes, after which the connection breaks off, as fetch tells it. */
+const brokenOff = (): Response => {
+  const pieces = [new TextEncoder().encode('begin')];
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const piece = pieces.shift();
+    if (piece === undefined) throw new TypeError('terminated');
+    controller.enqueue(piece);
+  };
+  return new Response(new ReadableStream({ pull }));
+};
+
+const streams: readonly [string, (signal?: AbortSignal) => Promise<ReadableStream<Uint8Array>>][] = [
+  ['read', (signal) => filesOf([brokenOff()]).files.read('a', { format: 'stream', signal })],
+  ['download', (signal) => filesOf([brokenOff()]).files.download('a', { format: 'stream', signal })],
+  [
+    'exportAudit',
+    (signal) => {
+      const fetch = async (): Promise<Response> => brokenOff();
+      return new Sallyport({ url: 'https://x.example', token: 't', fetch }).exportAudit({ signal });
+    },
+  ],
+];
+
+test.each(streams)('a stream of %s that breaks off is a lost connection', async (_, open) => {
+  const reader = (await open()).getReader();
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe('begin');
+  const cause = expect.objectContaining({ message: 'terminated' });
+  await expect(reader.read()).rejects.toMatchObject({ code: 'connection_lost', status: 0, cause });
+});
+
+test.each(streams)('a stream of %s that its caller aborts has the reason of that', async (_, open) => {
+  const abort = new AbortController();
+  const stream = await open(abort.signal);
+  abort.abort(new Error('enough'));
+  await expect(new Response(stream).text()).rejects.toThrow('enough');
+});
+
+test('a stream that its reader leaves ends the answer', async () => {
+  let reason: unknown;
+  const cancel = (given: unknown): void => {
+    reason = given;
+  };
+  const body = new ReadableStream({ cancel });
+  const stream = await filesOf([new Response(body)]).files.read('a', { format: 'stream' });
+  await stream.cancel('seen enough');
+  expect(reason).toBe('seen enough');
 });

@@ -72,7 +72,9 @@ export class SandboxFiles {
     path: string,
     { format, query, signal }: Signalled & { readonly format: Format; readonly query?: Query },
   ): Promise<ContentOf[Format]> {
-    return this.#client.exchange(this.#path(path, query), { signal }, (response) => readAs(response, format));
+    const options = { signal };
+    const read = (response: Response) => readAs(response, format, options);
+    return this.#client.exchange(this.#path(path, query), options, read);
   }
 
   async write(path: string, content: FileContent, options: WriteOptions = {}): Promise<void> {

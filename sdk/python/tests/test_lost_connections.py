@@ -162,6 +162,23 @@ def test_ctrl_c_before_a_command_has_a_name_ends_it_when_it_gets_one(
     assert server.asked[-1] == DELETION
 
 
+@pytest.mark.parametrize("route", ["GET /files/a.txt", "GET /api/audit/export"])
+def test_a_stream_that_breaks_off_is_a_lost_connection(
+    server: WireServer, client: Sallyport, route: str
+) -> None:
+    def open_stream() -> Iterator[bytes]:
+        server.cuts = 1
+        server.replies[route] = lambda handler, _: handler.stream(b"x" * 5000)
+        is_file = route == "GET /files/a.txt"
+        return client.sandboxes.create().files.stream("a.txt") if is_file else client.export_audit()
+
+    got: list[bytes] = []
+    with pytest.raises(SallyportError) as lost:
+        got.extend(open_stream())
+    assert (lost.value.code, lost.value.status) == ("connection_lost", 0)
+    assert len(got) > 0
+
+
 @pytest.mark.parametrize("tries_max", [1, 6])
 def test_a_command_whose_listener_fails_is_ended_even_by_a_client_that_repeats_nothing(
     server: WireServer, tries_max: int

@@ -15,6 +15,7 @@ from .._abandoned import AsyncEnds, IsWanted, wait_for_ends_async
 from .._clock import sleep_async
 from .._errors import (
     SallyportError,
+    connection_lost,
     late_refusal_of,
     refusal_of,
     repeated_page,
@@ -101,6 +102,8 @@ class AsyncSallyport:
         try:
             async for piece in response.aiter_bytes():
                 yield piece
+        except httpx.TransportError as error:
+            raise connection_lost() from error
         finally:
             await response.aclose()
 

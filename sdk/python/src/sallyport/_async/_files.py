@@ -11,7 +11,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 from urllib.parse import urljoin
 
-from .._errors import SallyportError
+import httpx
+
+from .._errors import SallyportError, connection_lost
 from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
@@ -52,6 +54,8 @@ class AsyncFiles:
         try:
             async for piece in response.aiter_bytes():
                 yield piece
+        except httpx.TransportError as error:
+            raise connection_lost() from error
         finally:
             await response.aclose()
 

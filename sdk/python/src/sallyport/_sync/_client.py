@@ -16,6 +16,7 @@ from .._abandoned import Ends, IsWanted, wait_for_ends_sync
 from .._clock import sleep_sync
 from .._errors import (
     SallyportError,
+    connection_lost,
     late_refusal_of,
     refusal_of,
     repeated_page,
@@ -102,6 +103,8 @@ class Sallyport:
         try:
             for piece in response.iter_bytes():
                 yield piece
+        except httpx.TransportError as error:
+            raise connection_lost() from error
         finally:
             response.close()
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 from urllib.parse import urljoin
 
-from .._errors import SallyportError
+import httpx
+
+from .._errors import SallyportError, connection_lost
 from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
@@ -53,6 +55,8 @@ class Files:
         try:
             for piece in response.iter_bytes():
                 yield piece
+        except httpx.TransportError as error:
+            raise connection_lost() from error
         finally:
             response.close()
 
