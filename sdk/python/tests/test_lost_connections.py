@@ -162,6 +162,50 @@ def test_ctrl_c_before_a_command_has_a_name_ends_it_when_it_gets_one(
     assert server.asked[-1] == DELETION
 
 
+def test_ctrl_c_while_the_thread_of_a_command_starts_ends_it_when_it_gets_a_name(
+    server: WireServer, client: Sallyport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = AbandonedCommand(server, name_it)
+    sandbox = client.sandboxes.create()
+    start = threading.Thread.start
+
+    def start_late(thread: threading.Thread) -> None:
+        start(thread)
+        if thread.name == "sallyport-request":
+            command.is_asked.wait(30)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start_late)
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.exec("sleep 60")
+    command.is_given_up.set()
+    client.close()
+    assert server.asked[-1] == DELETION
+
+
+def test_ctrl_c_before_the_thread_of_a_command_runs_sends_nothing(
+    server: WireServer, client: Sallyport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = client.sandboxes.create()
+    before = len(server.asked)
+    begun: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def interrupt(thread: threading.Thread) -> None:
+        if thread.name != "sallyport-request":
+            return start(thread)
+        begun.append(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.exec("sleep 60")
+    client.close()
+    start(begun[0])
+    begun[0].join(30)
+    assert len(server.asked) == before
+
+
 @pytest.mark.parametrize("route", ["GET /files/a.txt", "GET /api/audit/export"])
 def test_a_stream_that_breaks_off_is_a_lost_connection(
     server: WireServer, client: Sallyport, route: str

@@ -64,14 +64,15 @@ def until_named_sync(
     work = _Work(request, end)
     thread = threading.Thread(target=work.run, args=(ends,), name="sallyport-request")
     try:
-        thread.start()
-    except RuntimeError:
-        # The interpreter ends, and starts no thread any more.
-        return request(lambda: True)
-    try:
+        try:
+            thread.start()
+        except RuntimeError:
+            # The interpreter ends, and starts no thread any more.
+            return request(lambda: True)
         while not work.is_done.wait(LOOK_SECONDS):
             pass
     except BaseException:
+        # It may be interrupted in `start`, too, of a thread that runs by then.
         ends.add(thread)
         work.abandon()
         raise
@@ -96,6 +97,10 @@ class _Work(Generic[T]):
         self._is_wanted = True
 
     def run(self, ends: Ends) -> None:
+        # Given up before this thread ran: nothing is waited for, so nothing may begin.
+        with self._lock:
+            if not self._is_wanted:
+                return
         try:
             self.outcome.set_result(self._request(lambda: self._is_wanted))
         except BaseException as error:
