@@ -42,7 +42,8 @@ test.each([
 ])('%s is empty: it is refused before another resource is addressed', async (_, params) => {
   const { client, asked } = answering([]);
   const refused = await failureOf(client.request(api.deleteSecret, { params }));
-  expect(refused).toMatchObject({ code: 'invalid_request', status: 0 });
+  const suggestions = ['Give the id or the name.'];
+  expect(refused).toMatchObject({ code: 'invalid_request', status: 0, suggestions });
   expect(asked).toEqual([]);
 });
 

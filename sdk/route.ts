@@ -71,7 +71,12 @@ export const pathOf = (path: string, params: WireParts['params'] = {}): string =
 
 const partOf = (name: string, value: string | undefined): string => {
   // Without its last part the address would be that of the whole list.
-  if (!value) throw new SallyportError(0, { code: 'invalid_request', message: `\`${name}\` is empty` });
+  if (!value)
+    throw new SallyportError(0, {
+      code: 'invalid_request',
+      message: `\`${name}\` is empty`,
+      suggestions: ['Give the id or the name.'],
+    });
   // A URL parser takes `..` for the resource above, encoded or not: with a NUL behind it the server refuses it as a name.
   return encodeURIComponent(value).replace(/^\.\.?$/, '$&%00');
 };
