@@ -144,6 +144,17 @@ describe('a missing prerequisite is reported with advice', () => {
     expect(error).toContain('npx cdk bootstrap aws://111122223333/us-east-1');
   });
 
+  test('a firewall whose rollback has failed, in its own region', async () => {
+    const firewall = { status: 'UPDATE_ROLLBACK_FAILED', region: 'us-east-1', outputs: {}, resources: [] };
+    const machine = machineWith({ ...emptyAccount, stacks: { 'sallyport-hardened-firewall': firewall } });
+    const { error } = await machine.run(deployCommand, ['--yes', '--stage', 'hardened']);
+    expect(error).toContain('stack sallyport-hardened-firewall is UPDATE_ROLLBACK_FAILED');
+    expect(error).toContain(
+      'continue-update-rollback --stack-name sallyport-hardened-firewall --region us-east-1',
+    );
+    expect(cdkCalls(machine.calls)).toEqual([]);
+  });
+
   test('an unknown stage', async () => {
     const { error } = await machineWith().run(deployCommand, ['--stage', 'mine']);
     expect(error).toMatch(

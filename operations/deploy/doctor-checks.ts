@@ -6,7 +6,12 @@ import type { Finding } from './account-checks.ts';
 import type { TokenState } from './admin-token.ts';
 
 export type DeploymentFacts = {
-  readonly stacks: readonly { readonly name: string; readonly status: string; readonly drift?: string }[];
+  readonly stacks: readonly {
+    readonly name: string;
+    readonly region: string;
+    readonly status: string;
+    readonly drift?: string;
+  }[];
   /** Stacks of the deployment that are not there. */
   readonly missing: readonly string[];
   /** Absent: they may not be read. */
@@ -73,17 +78,17 @@ const stackFindings = ({ stacks, missing }: DeploymentFacts): readonly Finding[]
   })),
   ...stacks
     .filter(({ status }) => !/^(?:CREATE|UPDATE|IMPORT)_COMPLETE$/.test(status))
-    .map(({ name, status }) => ({
+    .map(({ name, status, region }) => ({
       level: 'warn' as const,
       problem: `stack ${name} is ${status}`,
-      next: `Its events have the reason: aws cloudformation describe-stack-events --stack-name ${name}`,
+      next: `Its events have the reason: aws cloudformation describe-stack-events --stack-name ${name} --region ${region}`,
     })),
   ...stacks
     .filter(({ drift }) => drift === 'DRIFTED')
-    .map(({ name }) => ({
+    .map(({ name, region }) => ({
       level: 'warn' as const,
       problem: `resources of stack ${name} were changed by hand, as its last drift detection says`,
-      next: `See them: aws cloudformation describe-stack-resource-drifts --stack-name ${name}`,
+      next: `See them: aws cloudformation describe-stack-resource-drifts --stack-name ${name} --region ${region}`,
     })),
 ];
 

@@ -1,5 +1,8 @@
 /** Faults put into a sound account on purpose, one at a time, as the answers of AWS show them: the doctor says each, and nothing else. */
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import { doctorCommand } from './doctor.ts';
 import { busyAccount, openMachine, usualFacts } from './fixtures/machine.ts';
 
@@ -199,4 +202,31 @@ test('a call that is refused is said, and found by no other name', async () => {
   expect(code).toBe(0);
   expect(out).toContain('Unknown: whether the table can be deleted cannot be read');
   expect(out).toContain('Unknown: the recipients of alarms cannot be read');
+});
+
+describe('by the settings of a deployment', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-doctor-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'settings.json');
+  const examined = (settings: object, account: Account) => {
+    writeFileSync(path, JSON.stringify(settings));
+    return openMachine({ ...busyAccount, ...account }).run(doctorCommand, ['--settings', path]);
+  };
+  const withFirewall = (status: string): Account => ({
+    stacks: {
+      ...busyAccount.stacks,
+      'sallyport-firewall': { status, region: 'us-east-1', outputs: {}, resources: [] },
+    },
+  });
+
+  test('the firewall of the web is one of its stacks', async () => {
+    const missing = await examined({ firewall: true }, {});
+    expect(missing.out).toContain('Fault: stack sallyport-firewall is missing');
+    expect(missing.code).toBe(1);
+    const { out } = await examined({ firewall: true }, withFirewall('UPDATE_ROLLBACK_COMPLETE'));
+    expect(out).toContain('Note: stack sallyport-firewall is UPDATE_ROLLBACK_COMPLETE');
+    expect(out).toContain('describe-stack-events --stack-name sallyport-firewall --region us-east-1');
+    const sound = await examined({ firewall: true }, withFirewall('CREATE_COMPLETE'));
+    expect(sound.out).toContain('Nothing is wrong.');
+  });
 });

@@ -5,7 +5,7 @@ import { judgeDeployment, parseAnswer } from './doctor-checks.ts';
 import { busyAccount, emptyAccount, openMachine, usualFacts } from './fixtures/machine.ts';
 
 const sound = {
-  stacks: [{ name: 'sallyport-data', status: 'UPDATE_COMPLETE' }],
+  stacks: [{ name: 'sallyport-data', region: 'eu-central-1', status: 'UPDATE_COMPLETE' }],
   missing: [],
   alarms: [],
   token: 'shown' as const,
@@ -113,7 +113,8 @@ describe('what one machine cannot prove', () => {
   });
 
   test('a stack that was rolled back is noted', () => {
-    const stacks = [{ name: 'sallyport-edge', status: 'UPDATE_ROLLBACK_COMPLETE' }];
+    const status = 'UPDATE_ROLLBACK_COMPLETE';
+    const stacks = [{ name: 'sallyport-edge', region: 'eu-central-1', status }];
     expect(judgeDeployment({ ...sound, stacks })).toMatchObject([{ level: 'warn' }]);
   });
 

@@ -5,9 +5,10 @@
 import { type Finding, inRegion, judgeAccount, textOf } from './account-checks.ts';
 import { readFacts } from './account-facts.ts';
 import { readTokenState } from './admin-token.ts';
-import { type Aws, findStack, resourcesOf, stackNames } from './aws.ts';
+import { type Aws, findStack, resourcesOf } from './aws.ts';
 import type { Command, Target } from './command.ts';
 import { type Alarm, type DeploymentFacts, judgeDeployment, parseAnswer } from './doctor-checks.ts';
+import { placesOf } from './inventory.ts';
 import { Failure, type Programs } from './programs.ts';
 import { checksOf, judgeResource } from './resource-checks.ts';
 import { ownAddress, smokeTest } from './smoke-test.ts';
@@ -48,15 +49,19 @@ export const doctorCommand: Command<'check'> = {
 
 const refusals = ['AccessDenied', 'AccessDeniedException', 'UnauthorizedOperation', 'AuthorizationError'];
 
-const readDeployment = async (
-  programs: Programs,
-  { aws, settings: { deployment } }: Target,
-  url: string,
-): Promise<DeploymentFacts> => {
-  const names = stackNames.map((name) => `${deployment}-${name}`);
-  const stacks = (await Promise.all(names.map((name) => findStack(aws, name)))).flatMap(
-    (stack) => stack ?? [],
+const readDeployment = async (programs: Programs, target: Target, url: string): Promise<DeploymentFacts> => {
+  const {
+    aws,
+    settings: { deployment },
+  } = target;
+  const places = placesOf(target);
+  const found = await Promise.all(
+    places.map(async (place) => ({
+      stack: await findStack(place.aws, place.name),
+      region: place.aws.region,
+    })),
   );
+  const stacks = found.flatMap(({ stack, region }) => (stack === undefined ? [] : [{ ...stack, region }]));
   const reasons: string[] = [];
   const get = async (path: string) => {
     const options = ['--silent', '--show-error', '--include', '--max-time', '30'];
@@ -69,7 +74,7 @@ const readDeployment = async (
   const [reason] = reasons;
   return {
     stacks,
-    missing: names.filter((name) => stacks.every((stack) => stack.name !== name)),
+    missing: places.map(({ name }) => name).filter((name) => stacks.every((stack) => stack.name !== name)),
     alarms: await alarmsOf(aws, deployment),
     token: await readTokenState(aws, deployment),
     ...(reason !== undefined && { silent: { url, reason } }),
@@ -85,12 +90,14 @@ const alarmsOf = async (aws: Aws, deployment: string): Promise<readonly Alarm[] 
 };
 
 /** Each check of each resource, one call after the other. */
-const judgeResources = async ({ aws }: Target, stacks: readonly string[]): Promise<readonly Finding[]> => {
+const judgeResources = async (target: Target, stacks: readonly string[]): Promise<readonly Finding[]> => {
   const findings: Finding[] = [];
-  for (const name of stacks)
+  for (const { name, aws } of placesOf(target).filter((place) => stacks.includes(place.name)))
     for (const held of await resourcesOf(aws, name))
-      for (const check of checksOf(held))
-        findings.push(...judgeResource(check, held, await aws.read(refusals, ...check.ask(held.physicalId))));
+      for (const check of checksOf(held)) {
+        const read = await aws.read(refusals, ...check.ask(held.physicalId));
+        findings.push(...judgeResource(check, held, read).map(inRegion(aws.region)));
+      }
   return findings;
 };
 

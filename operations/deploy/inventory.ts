@@ -1,11 +1,22 @@
 /**
- * The inventory of a deployment: its stacks and their resources. It is read before anything is deleted, since afterwards no stack
- * names its resources.
+ * The inventory of a deployment: its stacks, each in its region, and their resources. It is read before anything is deleted, since
+ * afterwards no stack names its resources.
  */
 
 import { cloudFrontRegion } from '../../infra/settings.ts';
 import { type Aws, findStack, type Held, resourcesOf, stackNames } from './aws.ts';
 import type { Target } from './command.ts';
+
+type Place = { readonly name: string; readonly aws: Aws };
+
+/** The stacks that a deployment has by its settings, in an order of their creation. */
+export const placesOf = ({ aws, settings }: Pick<Target, 'aws' | 'settings'>): readonly Place[] => {
+  const place = (stack: string, at: Aws): Place => ({ name: `${settings.deployment}-${stack}`, aws: at });
+  return [
+    ...(settings.firewall ? [place('firewall', aws.in(cloudFrontRegion))] : []),
+    ...stackNames.map((name) => place(name, aws)),
+  ];
+};
 
 export type Found = {
   readonly name: string;
@@ -24,12 +35,10 @@ export type Inventory = {
 
 export const takeInventory = async ({ aws, settings }: Target): Promise<Inventory> => {
   const stacks: Found[] = [];
-  const addresses = [
-    ...stackNames.toReversed().map((name) => ({ name, at: aws })),
-    { name: 'firewall', at: aws.in(cloudFrontRegion) },
-  ];
-  for (const { name, at } of addresses) {
-    const stack = await findStack(at, `${settings.deployment}-${name}`);
+  // A firewall that was turned off is still there.
+  const places = placesOf({ aws, settings: { ...settings, firewall: true } }).toReversed();
+  for (const { name, aws: at } of places) {
+    const stack = await findStack(at, name);
     if (stack === undefined) continue;
     const { name: found, createdAt } = stack;
     const held = await resourcesOf(at, found);

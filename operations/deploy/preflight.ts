@@ -5,8 +5,9 @@
 import { cloudFrontRegion } from '../../infra/settings.ts';
 import { inRegion, judgeAccount } from './account-checks.ts';
 import { type AccountFacts, readFacts } from './account-facts.ts';
-import { type Aws, findStack, findStanding, stackNames } from './aws.ts';
+import { type Aws, findStack, findStanding } from './aws.ts';
 import type { Target } from './command.ts';
+import { placesOf } from './inventory.ts';
 import { lastingProblems, type Problem } from './lasting-settings.ts';
 import { Failure, type Programs } from './programs.ts';
 
@@ -30,7 +31,7 @@ export const checkPreflight = async (
     ...(await Promise.all(
       regions.map((one) => bootstrapProblem(aws.in(one), account, settings.bootstrapQualifier)),
     )),
-    ...(await Promise.all(stackNames.map((name) => stackProblem(aws, `${settings.deployment}-${name}`)))),
+    ...(await Promise.all(placesOf(target).map((place) => stackProblem(place.aws, place.name)))),
     ...(await lastingProblems(target)),
     ...findings.filter(({ level }) => level === 'stop'),
   ].filter((problem) => problem !== undefined);
