@@ -219,6 +219,29 @@ describe('by the settings of a deployment', () => {
     },
   });
 
+  test('the DNS firewall that it made in a network of its owner is read, and the routes are not', async () => {
+    const existing = {
+      ...{ vpcId: 'vpc-9', cidr: '10.9.0.0/16', isIsolated: true, availabilityZones: ['eu-central-1a'] },
+      ...{ subnetIds: ['subnet-9'], routeTableIds: ['rtb-9'] },
+    };
+    const network = { existing };
+    const { 'sallyport-network': own, ...others } = busyAccount.stacks;
+    const madeIn = (resources: readonly (readonly string[])[], call: string, answer: unknown): Account => ({
+      ...answering(call, answer),
+      stacks: { ...others, 'sallyport-network': { ...own, resources } },
+    });
+    const made = own.resources.filter(([type]) => type !== 'AWS::EC2::VPC');
+    const open = { FirewallConfig: { FirewallFailOpen: 'ENABLED' } };
+    const fails = await examined({ network }, madeIn(made, 'route53resolver get-firewall-config', open));
+    expect(fails.out).toContain('Fault: sandboxes resolve any name while the DNS firewall fails');
+    expect(fails.out).toContain('--firewall-fail-open DISABLED --resource-id vpc-9');
+    const routes = { RouteTables: [{ Routes: [{ NatGatewayId: 'nat-1' }] }] };
+    const leading = await examined({ network }, madeIn(made, 'ec2 describe-route-tables', routes));
+    expect(leading.out).toContain('Nothing is wrong.');
+    const ofAnother = await examined({ network }, madeIn([], 'route53resolver get-firewall-config', open));
+    expect(ofAnother.out).toContain('Nothing is wrong.');
+  });
+
   test('the firewall of the web is one of its stacks', async () => {
     const missing = await examined({ firewall: true }, {});
     expect(missing.out).toContain('Fault: stack sallyport-firewall is missing');

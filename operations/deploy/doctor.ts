@@ -92,12 +92,17 @@ const alarmsOf = async (aws: Aws, deployment: string): Promise<readonly Alarm[] 
 /** Each check of each resource, one call after the other. */
 const judgeResources = async (target: Target, stacks: readonly string[]): Promise<readonly Finding[]> => {
   const findings: Finding[] = [];
-  for (const { name, aws } of placesOf(target).filter((place) => stacks.includes(place.name)))
-    for (const held of await resourcesOf(aws, name))
+  for (const { name, aws } of placesOf(target).filter((place) => stacks.includes(place.name))) {
+    const all = await resourcesOf(aws, name);
+    const ownVpc = all.find(({ type }) => type === 'AWS::EC2::VPC')?.physicalId;
+    const vpcId = target.settings.network.existing?.vpcId ?? ownVpc;
+    for (const held of all)
       for (const check of checksOf(held)) {
-        const read = await aws.read(refusals, ...check.ask(held.physicalId));
-        findings.push(...judgeResource(check, held, read).map(inRegion(aws.region)));
+        const id = (check.isOfNetwork && vpcId) || held.physicalId;
+        const read = await aws.read(refusals, ...check.ask(id));
+        findings.push(...judgeResource(check, id, read).map(inRegion(aws.region)));
       }
+  }
   return findings;
 };
 

@@ -9,6 +9,8 @@ export type ResourceCheck = {
   readonly type: string;
   /** The start of the logical ids that are meant; absent: all of the type. */
   readonly named?: string;
+  /** The call names the network of the sandboxes, whose part the resource is. */
+  readonly isOfNetwork?: true;
   /** The fact that is not known when the call is refused. */
   readonly about: string;
   /** Arguments of the `aws` program. */
@@ -26,9 +28,14 @@ const check = <Answer>(
 
 const deployAgain = 'Deploy the same release again: npm run deploy.';
 
+const dnsFirewall = {
+  type: 'AWS::Route53Resolver::FirewallRuleGroupAssociation',
+  isOfNetwork: true,
+} as const;
+
 const networkChecks = [
   check<{ readonly FirewallConfig: { readonly FirewallFailOpen: string } }>({
-    ...{ type: 'AWS::EC2::VPC', level: 'stop', about: 'whether the DNS firewall fails closed' },
+    ...{ ...dnsFirewall, level: 'stop', about: 'whether the DNS firewall fails closed' },
     ask: (id) => ['route53resolver', 'get-firewall-config', '--resource-id', id],
     judge: ({ FirewallConfig }, id) =>
       FirewallConfig.FirewallFailOpen === 'DISABLED'
@@ -40,7 +47,7 @@ const networkChecks = [
           },
   }),
   check<{ readonly FirewallRuleGroupAssociations: readonly { readonly Status: string }[] }>({
-    ...{ type: 'AWS::EC2::VPC', level: 'stop', about: 'whether the network has its DNS firewall' },
+    ...{ ...dnsFirewall, level: 'stop', about: 'whether the network has its DNS firewall' },
     ask: (id) => ['route53resolver', 'list-firewall-rule-group-associations', '--vpc-id', id],
     judge: ({ FirewallRuleGroupAssociations: found }) =>
       found.some(({ Status }) => Status === 'COMPLETE')
@@ -241,7 +248,7 @@ export const checksOf = ({ type, id }: Pick<Held, 'type' | 'id'>): readonly Reso
 /** The finding of an answer about a resource; undefined stands for a refused call. */
 export const judgeResource = (
   { about, level, judge }: ResourceCheck,
-  { physicalId }: Pick<Held, 'physicalId'>,
+  id: string,
   read: { readonly answer: unknown } | undefined,
 ): readonly Finding[] => {
   if (read === undefined)
@@ -252,6 +259,6 @@ export const judgeResource = (
         next: 'Ask the administrator of the account for the right to read it, or check it in the console.',
       },
     ];
-  const found = judge(read.answer as never, physicalId);
+  const found = judge(read.answer as never, id);
   return found === undefined ? [] : [{ level, ...found }];
 };
