@@ -27,12 +27,10 @@ import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 
 export type PlatformDataProps = {
-  /** Absent: AWS's own keys, which are free. */
+  /** With it, a key of its own signs the seals of the audit log: a dollar a month. Absent: AWS's own keys, which are free, and no signature. */
   readonly encryptionKey?: IKey | undefined;
   /** Sandboxes of one owner share a volume, and its older versions are retained. Absent: they do not. */
   readonly hasSharedVolumes?: boolean;
-  /** A key of KMS signs the seals of the audit log: a dollar a month. */
-  readonly signsSeals?: boolean;
   /** Seals are in a bucket of their own, which locks each for so many days. Absent: in that of the checkpoints, without a lock. */
   readonly sealLockDays?: number | undefined;
 };
@@ -61,11 +59,11 @@ export class PlatformData extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { encryptionKey, hasSharedVolumes = false, signsSeals = false, sealLockDays }: PlatformDataProps = {},
+    { encryptionKey, hasSharedVolumes = false, sealLockDays }: PlatformDataProps = {},
   ) {
     super(scope, id);
     this.encryptionKey = encryptionKey;
-    this.sealKey = signsSeals ? this.addSealKey() : undefined;
+    this.sealKey = encryptionKey === undefined ? undefined : this.addSealKey();
     this.table = this.addTable();
     this.workspaces = this.addWorkspaces(hasSharedVolumes);
     this.seals = sealLockDays === undefined ? undefined : this.addSeals(sealLockDays);

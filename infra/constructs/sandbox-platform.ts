@@ -55,7 +55,6 @@ export class SandboxPlatform extends Construct {
     const hasSharedVolumes = sharedGuestPathOf(settings) !== undefined;
     this.data = new PlatformData(this, 'Data', {
       ...{ encryptionKey, hasSharedVolumes },
-      signsSeals: settings.encryption === 'customer-managed',
       sealLockDays: settings.seals?.objectLockDays,
     });
     const { workspaces } = this.data;

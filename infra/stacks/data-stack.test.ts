@@ -190,6 +190,23 @@ describe('the bucket of the seals', () => {
   });
 });
 
+const keyArn = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab';
+
+test.each([
+  ['AWS’s keys', 'aws-managed', []],
+  ['a key of its own', 'customer-managed', ['SYMMETRIC_DEFAULT', 'ECC_NIST_P256']],
+  ['an existing key', { keyArn }, ['ECC_NIST_P256']],
+] as const)(
+  'under %s the seals of the audit log are signed if a key is the owner’s',
+  (_, encryption, specs) => {
+    const { data: stack, compute } = synthesise({ settings: { encryption } });
+    const made = ofType(stack, 'AWS::KMS::Key').map(({ Properties }) => Properties.KeySpec);
+    expect(made.map((spec) => spec ?? 'SYMMETRIC_DEFAULT').toSorted()).toEqual([...specs].toSorted());
+    const { Variables } = named(compute, 'AWS::Lambda::Function', 'Functionsjanitor').Properties.Environment;
+    expect('AUDIT_SEAL_KEY' in Variables).toBe(specs.length > 0);
+  },
+);
+
 test('AWS generates the secret of the sandboxes, and it is long', () => {
   const { GenerateSecretString, SecretString } = named(
     data,

@@ -28,7 +28,6 @@ export class DataStack extends Stack {
     super(scope, id, { description: 'Sallyport: the table and other data that is retained' });
     this.data = new PlatformData(this, 'Default', {
       encryptionKey: keyOf(this, settings.encryption),
-      signsSeals: settings.encryption === 'customer-managed',
       hasSharedVolumes: sharedGuestPathOf(settings) !== undefined,
       sealLockDays: settings.seals?.objectLockDays,
     });
