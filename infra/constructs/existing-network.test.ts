@@ -240,6 +240,11 @@ describe('named in the settings', () => {
       });
     });
 
+    test('the zones that it says are those of its subnets, whatever the zones of the account are', () => {
+      expect(JSON.stringify(owner)).not.toContain('Fn::GetAZs');
+      expect(JSON.stringify(owner.Outputs)).toMatch(/"Fn::GetAtt":\["\w*Subnet\w*","AvailabilityZone"\]/);
+    });
+
     test('the other one shares it with nobody: it has no endpoints of its own that would let another in', () => {
       const third = { ...network, existing: shared, sharedWith: ['sallyport-third'] };
       expect(() => synthesise({ settings: { network: third } })).toThrow(

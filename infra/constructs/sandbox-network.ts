@@ -6,9 +6,11 @@
  */
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import {
+  CfnSubnet,
   FlowLogDestination,
   FlowLogTrafficType,
   type ISecurityGroup,
+  type ISubnet,
   type IVpc,
   SubnetType,
 } from 'aws-cdk-lib/aws-ec2';
@@ -51,6 +53,10 @@ const linkRolePathOf = (deployment: string): string => {
   throw new Error(`infra/settings.ts: ${JSON.stringify(deployment)} is no name of a deployment`);
 };
 
+/** As EC2 says it of a new subnet: the zone that the CDK knows is one of the account's, and another than that of the subnet's id. */
+const zoneOf = ({ availabilityZone, node: { defaultChild } }: ISubnet): string =>
+  defaultChild instanceof CfnSubnet ? defaultChild.attrAvailabilityZone : availabilityZone;
+
 const isolated = { subnetType: SubnetType.PRIVATE_ISOLATED };
 
 export class SandboxNetwork extends Construct {
@@ -90,7 +96,7 @@ export class SandboxNetwork extends Construct {
     const { vpcId, vpcCidrBlock: cidr, isolatedSubnets } = this.vpc;
     const subnetIds = isolatedSubnets.map(({ subnetId }) => subnetId);
     const routeTableIds = isolatedSubnets.map(({ routeTable }) => routeTable.routeTableId);
-    const availabilityZones = isolatedSubnets.map(({ availabilityZone }) => availabilityZone);
+    const availabilityZones = isolatedSubnets.map(zoneOf);
     const existing = { vpcId, cidr, availabilityZones, subnetIds, routeTableIds, endpointsGroupId };
     new CfnOutput(this, 'Existing', {
       description: 'The value of network.existing for the deployments that share this network',
