@@ -233,12 +233,22 @@ describe('templates of the operator', () => {
     const { Image: _, ...walls } = task('node').ContainerDefinitions[0];
     expect(others.map(({ Family }) => Family)).toEqual([
       'sallyport-node',
-      'sallyport-science',
-      'sallyport-web-tests',
+      'sallyport_science',
+      'sallyport_web-tests',
     ]);
     const images = others.map(({ ContainerDefinitions: [{ Image }] }) => JSON.stringify(Image));
     expect(new Set(images).size).toBe(3);
     for (const { ContainerDefinitions } of others) expect(ContainerDefinitions[0]).toMatchObject(walls);
+  });
+
+  test('and none is that of another deployment, whose name begins with this one’s', () => {
+    const familiesOf = (deployment: string, name: string): readonly unknown[] => {
+      const variables = { SANDBOX_TEMPLATES: JSON.stringify([{ name, image: 'public.ecr.aws/team/it:7' }]) };
+      const { compute } = synthesise({ settings: { deployment, variables } });
+      return ofType(compute, 'AWS::ECS::TaskDefinition').map(({ Properties }) => Properties.Family);
+    };
+    const all = [...familiesOf('sallyport', 'staging-python'), ...familiesOf('sallyport-staging', 'it')];
+    expect(new Set(all).size).toBe(6);
   });
 
   test('functions that start sandboxes may run them, and know them by name', () => {

@@ -61,15 +61,24 @@ export class SandboxCluster extends Construct {
       'Container Insights bills every task; the platform emits its own metrics of sandboxes.',
     );
     bundleSandbox(Stack.of(this));
-    const define = (template: string, image: Partial<SandboxImageProps>): FargateTaskDefinition =>
-      sandboxDefinition(this, { template, deployment, vpc, sharedGuestPath, ...image });
+    type Definition = Partial<SandboxImageProps> & { readonly family: string };
+    const define = (template: string, own: Definition): FargateTaskDefinition =>
+      sandboxDefinition(this, { template, vpc, sharedGuestPath, ...own });
     const ofOurs = (template: OwnTemplate) =>
-      define(template, { baseImage: templates?.[template]?.baseImage });
+      define(template, {
+        family: `${deployment}-${template}`,
+        baseImage: templates?.[template]?.baseImage,
+      });
+    // No name holds an underscore: with a hyphen, a template could have the family of a deployment whose name begins with this one's.
+    const familyOf = (name: string): string => `${deployment}_${name}`;
     this.definitions = { python: ofOurs('python'), node: ofOurs('node') };
     this.named = new Map(
       namedTemplates.map(({ name, image, dockerfile }) => [
         name,
-        define(name, dockerfile === undefined ? { baseImage: image, target: 'node' } : { dockerfile }),
+        define(name, {
+          family: familyOf(name),
+          ...(dockerfile === undefined ? { baseImage: image, target: 'node' } : { dockerfile }),
+        }),
       ]),
     );
   }

@@ -24,7 +24,8 @@ import { type SandboxImageProps, sandboxImage } from './assets.ts';
 import { sandboxPort } from './security-groups.ts';
 
 export type SandboxDefinitionProps = {
-  readonly deployment: string;
+  /** Unique in an account and region. */
+  readonly family: string;
   /** The network of the sandboxes. */
   readonly vpc: IVpc;
 } & SandboxImageProps;
@@ -60,10 +61,10 @@ const dropped = [
 const writableFolders = { workspace: '/workspace', tmp: '/tmp', relay: '/run/sallyport' };
 
 export const sandboxDefinition = (scope: Construct, props: SandboxDefinitionProps): FargateTaskDefinition => {
-  const { template, deployment, sharedGuestPath } = props;
+  const { template, family, sharedGuestPath } = props;
   const folders = foldersWith(sharedGuestPath);
   const definition = new FargateTaskDefinition(scope, template, {
-    family: `${deployment}-${template}`,
+    family,
     cpu: taskCpuUnits,
     memoryLimitMiB: taskMemoryMib,
     runtimePlatform: {
@@ -112,7 +113,7 @@ const foldersWith = (sharedGuestPath: string | undefined): Readonly<Record<strin
 const addContainer = (
   scope: Construct,
   definition: FargateTaskDefinition,
-  { deployment: _, vpc: __, ...image }: SandboxDefinitionProps,
+  { family: _, vpc: __, ...image }: SandboxDefinitionProps,
 ): ContainerDefinition => {
   const { template, sharedGuestPath } = image;
   const linuxParameters = new LinuxParameters(scope, `${template}-linux`, { initProcessEnabled: true });
