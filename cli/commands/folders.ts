@@ -29,8 +29,8 @@ const runTar = async (args: readonly string[], { input, signal }: TarOptions): P
   const kill = (): unknown => child.kill();
   signal?.addEventListener('abort', kill, { once: true });
   let said = '';
-  child.stderr?.on('data', (piece) => {
-    said = `${said}${piece}`.slice(-2000);
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    said = (said + piece).slice(-2000);
   });
   const ended = new Promise<number | null>((settle, reject) =>
     child.once('close', settle).once('error', reject),

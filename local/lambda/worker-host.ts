@@ -100,7 +100,7 @@ const spawn = ({ environment, memoryMb, log }: WorkerHostOptions): Worker => {
     },
   });
   for (const stream of [worker.stdout, worker.stderr])
-    stream.on('data', (chunk: Buffer) => log(chunk.toString()));
+    stream.setEncoding('utf8').on('data', log);
   return worker;
 };
 

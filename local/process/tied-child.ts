@@ -81,8 +81,8 @@ const throughPipe = (program: string, parameters: readonly string[]): [string, .
 
 const collectErrorOutput = (child: ChildProcess): (() => string) => {
   let text = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    text = (text + chunk.toString()).slice(-errorCharactersMax);
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    text = (text + piece).slice(-errorCharactersMax);
   });
   return () => text.trim();
 };

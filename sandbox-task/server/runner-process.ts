@@ -131,8 +131,8 @@ const lost = 'all processes of the sandbox were killed while this ran: it may ha
 
 const collectStderr = (child: ChildProcess): (() => string) => {
   let text = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    if (text.length < stderrBytesMax) text += chunk.toString().slice(0, stderrBytesMax);
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    if (text.length < stderrBytesMax) text += piece.slice(0, stderrBytesMax);
   });
   return () => text.trim();
 };
