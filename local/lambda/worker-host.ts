@@ -99,8 +99,7 @@ const spawn = ({ environment, memoryMb, log }: WorkerHostOptions): Worker => {
       ...(memoryMb === undefined ? {} : { maxOldGenerationSizeMb: memoryMb }),
     },
   });
-  for (const stream of [worker.stdout, worker.stderr])
-    stream.setEncoding('utf8').on('data', log);
+  for (const stream of [worker.stdout, worker.stderr]) stream.setEncoding('utf8').on('data', log);
   return worker;
 };
 
