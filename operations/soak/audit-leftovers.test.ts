@@ -16,7 +16,7 @@ test.each([
   ['a run of a schedule that has no end', keys.openRun('c', 'r')],
   ['a delivery that waits', keys.pendingDelivery('w', 1, 'd')],
   ['a connection', keys.connection('c')],
-  ['a notice that nobody sent', keys.notice('n')],
+  ['a notice that was not sent', keys.notice('n')],
   ['a call that waits for a person', keys.waiting('1', 's')],
   ['a running call of a client', keys.runningCall('c', 'i')],
   ['a connection', keys.terminal('c', 'p')],

@@ -115,7 +115,10 @@ test('a turn that no function takes up ends with an error, within four tries', a
   expect(await look(1_080_000)).toEqual(['idle', 'ready']);
   const { events } = await ports.eventLog.read(id, { since: -1, eventsMax: 10 });
   expect(events).toMatchObject([
-    { type: 'agent:error', data: { code: 'internal_error', message: expect.stringContaining('not start') } },
+    {
+      type: 'agent:error',
+      data: { code: 'internal_error', message: expect.stringContaining('its function failed') },
+    },
     { type: 'completion', data: { stopReason: 'error' } },
   ]);
   expect((await ports.turns.loadWork(id)).inbox).toEqual([]);

@@ -81,7 +81,7 @@ test('R7: secrets in the variables of a server that runs in sandboxes are warned
     env: { A: `\${KEY} \${KEY}`, B: `x\${DB}`, C: 'plain' },
   };
   expect(secretsInSandbox(config)).toEqual(['DB', 'KEY']);
-  expect(sandboxSecretsWarning(config)).toMatch(/can read DB, KEY:/);
+  expect(sandboxSecretsWarning(config)).toMatch(/can read DB, KEY, because/);
   const outside: McpServerConfig = { transport: 'http', url: 'https://a', headers: { A: `\${KEY}` } };
   expect([secretsInSandbox(outside), sandboxSecretsWarning(outside)]).toEqual([[], undefined]);
   expect(secretsInSandbox({ transport: 'stdio', command: 'x' })).toEqual([]);

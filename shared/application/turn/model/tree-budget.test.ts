@@ -149,7 +149,7 @@ describe('in a slice', () => {
 
   test('a model without a call of a tool left is told so, and keeps its tools', async () => {
     const { reserve } = open({ answers: [{ ...whole, tokens: most, toolCalls: 0 }] });
-    const told = { ...request, system: expect.stringContaining('No call of a tool is left') };
+    const told = { ...request, system: expect.stringContaining('has no tool calls left') };
     expect(await reserve(within)).toEqual({ request: told, usd: 1, tokens: most, toolCallsMax: 0 });
   });
 
