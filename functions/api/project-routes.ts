@@ -10,7 +10,6 @@ import {
   removeSecret,
   type SecretReference,
 } from '#shared/application/project/manage-secrets.ts';
-import { refuseSyntheticProject } from '#shared/application/project/refuse-synthetic-project.ts';
 import { choicesInForce, type SessionDefaults } from '#shared/application/session/new-session.ts';
 import { pageQuery } from '#shared/contracts/rest/bodies.ts';
 import { createProjectBody, updateProjectBody } from '#shared/contracts/rest/project-bodies.ts';
@@ -100,7 +99,6 @@ export const projectRoutes = ({
     },
     handler: async (event) => {
       const id = pathId(event);
-      refuseSyntheticProject(id);
       await deleteProject(ports, principalOf(event), id);
       return json(200, { id, message: 'the project is deleted' });
     },

@@ -2,7 +2,6 @@
 
 import { deleteProject } from '#shared/application/project/delete-project.ts';
 import { createProject, getProject, updateProject } from '#shared/application/project/manage-projects.ts';
-import { refuseSyntheticProject } from '#shared/application/project/refuse-synthetic-project.ts';
 import { searchProjects } from '#shared/application/project/search-projects.ts';
 import { templateNames } from '#shared/application/sandbox/known-template.ts';
 import { iso } from '#shared/contracts/fields.ts';
@@ -54,7 +53,6 @@ const remove = defineAction({
   input: deleteProjectArguments,
   output: deletedResult,
   run: async ({ project_id: id }, { ports, principal }) => {
-    refuseSyntheticProject(id);
     await deleteProject(ports, principal, id);
     return { id, message: `project ${id} deleted` };
   },

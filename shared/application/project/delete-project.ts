@@ -1,10 +1,11 @@
 /**
  * Deletes a project in three steps: marked, which refuses whatever is new in it, decided, which hides it, and emptied by the janitor.
- * Refused while one of its sessions is active. A repeated request for a decided one empties it again.
+ * Refused while one of its sessions is active, and for the two projects of the platform itself. A repeated request for a decided one empties it again.
  */
 
-import { isUuid, type ProjectId } from '../../domain/ids.ts';
+import { canonicalUuid, isUuid, type ProjectId } from '../../domain/ids.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
+import { syntheticProject } from '../../domain/synthetic-project.ts';
 import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { projectNotFound } from '../access/find-project.ts';
@@ -17,6 +18,13 @@ export const deleteProject = async (ports: ProjectDeps, principal: Principal, id
   if (id === defaultProject)
     throw new AppError('conflict', 'cannot delete default project', {
       suggestions: ['Delete its sessions, workspaces, secrets and servers one by one.'],
+    });
+  // Its id is not used again for a day or more: until then each check, and the one that ends a deploy, would fail.
+  if (canonicalUuid(id) === syntheticProject)
+    throw new AppError('conflict', 'the platform checks itself in this project', {
+      suggestions: [
+        'Keep it. SYNTHETIC_CHECK=false switches the checks off, and nothing is made in it then.',
+      ],
     });
   const project = await untilWon(() => decide(ports, id), changesTooOften('the project'));
   await audit(ports, principal, { action: 'project.delete', subject: project, project });
