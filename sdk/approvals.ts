@@ -110,4 +110,5 @@ export const decideCall = (
 
 /** Another decision came first, the turn of the call is over, or its session was deleted. */
 export const isSettled = (error: unknown): boolean =>
-  error instanceof SallyportError && /^(no_pending_tool_call|(session_)?not_found)$/.test(error.code);
+  error instanceof SallyportError &&
+  ['no_pending_tool_call', 'not_found', 'session_not_found'].includes(error.code);

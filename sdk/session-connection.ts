@@ -127,8 +127,7 @@ const aboutOthers = ({ data, ...frame }: FrameOf<'error'>): Frame => {
 const isLogged = (frame: Frame): frame is LoggedFrame => frame.seq !== null;
 
 /** Told by the server of a frame over its limit, and of thoughts of which more are not kept anywhere. */
-const isCut = ({ data }: LoggedFrame): boolean =>
-  (data as { readonly truncated?: unknown }).truncated === true;
+const isCut = ({ data }: LoggedFrame): boolean => 'truncated' in data && data.truncated === true;
 
 const fitsFrame = (action: ClientAction): boolean =>
   new TextEncoder().encode(JSON.stringify(action)).length <= frameBytesMax;
