@@ -18,7 +18,7 @@ import { AppError, errorStatus, isAppError } from '../../errors.ts';
 import { recordRefusal } from '../access/record-refusal.ts';
 import { throttle } from '../access/throttle.ts';
 import type { BrokerDeps } from '../deps.ts';
-import { type Budget, openBudget } from './budget.ts';
+import { type Budget, openBudget } from './broker-call-budget.ts';
 import { meteredBody } from './metered-body.ts';
 
 export type ModelCall = ModelRequestHead & {

@@ -1,8 +1,9 @@
 /** The end of a call that runs, or was to run: its result, and the next model call once every call of the queue has ended. */
 import { resultOf } from './call-queue.ts';
 import { asksChild, type ToolCall } from './tool-call.ts';
-import { followedBy, ignore, silently, thinkAgain } from './transitions.ts';
+import { thinkAgain } from './transitions.ts';
 import type { Acting, Running, ToolResult, TurnLimits, TurnStep } from './turn.ts';
+import { followedBy, ignore, silently } from './turn-step.ts';
 
 const unstarted: readonly ToolCall['status'][] = ['pending', 'approved', 'rejected'];
 

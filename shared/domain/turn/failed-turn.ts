@@ -6,8 +6,8 @@
 import { mayHaveBegun } from './call-ended.ts';
 import { type PrintedOutput, tellPrinted } from './printed.ts';
 import { reduce } from './reduce.ts';
-import { followedBy, silently } from './transitions.ts';
 import type { EventOf, TurnEvent, TurnState, TurnStep } from './turn.ts';
+import { followedBy, silently } from './turn-step.ts';
 import { callToTry } from './waiting-call.ts';
 
 export type Failure = {

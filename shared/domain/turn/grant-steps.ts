@@ -3,8 +3,8 @@ import { trialFor } from './approval-policy.ts';
 import { callEnded, mayHaveBegun } from './call-ended.ts';
 import { firstApproval } from './call-queue.ts';
 import type { ToolCall } from './tool-call.ts';
-import { followedBy, ignore, silently } from './transitions.ts';
 import type { Acting, ApprovalPolicy, Deciding, EventOf, Running, TurnLimits, TurnStep } from './turn.ts';
+import { followedBy, ignore, silently } from './turn-step.ts';
 
 /**
  * Later calls ask again. So do those that it allowed and that have not started; where others of the queue have, they fail

@@ -14,17 +14,7 @@ import { assertTurn } from './invariants.ts';
 import { tellPrinted } from './printed.ts';
 import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
 import { remoteGeneration, type ToolCall } from './tool-call.ts';
-import {
-  end,
-  followedBy,
-  ignore,
-  isOverBudget,
-  partialAnswer,
-  queue,
-  type StepOutput,
-  silently,
-  thinkingEnded,
-} from './transitions.ts';
+import { partialAnswer, queue, thinkingEnded } from './transitions.ts';
 import { trialMoved, trialOutdated } from './trial-steps.ts';
 import type {
   Acting,
@@ -37,6 +27,8 @@ import type {
   TurnState,
   TurnStep,
 } from './turn.ts';
+import { endOverBudget, isOverBudget } from './turn-budget.ts';
+import { end, followedBy, ignore, type StepOutput, silently } from './turn-step.ts';
 import { waitingCall } from './waiting-call.ts';
 
 type Resting = Exclude<TurnState, Running>;
@@ -120,10 +112,7 @@ const begin = (before: Resting, event: EventOf<'started'>, limits: TurnLimits): 
   };
   if (repeats !== undefined && !isRepeatOf(before, repeats))
     return followedBy(questionOf(event), end(state, 'cancelled', ''));
-  return followedBy(
-    questionOf(event),
-    isOverBudget(state, limits) ? end(state, 'budget_exceeded', '') : silently(state),
-  );
+  return followedBy(questionOf(event), isOverBudget(state, limits) ? endOverBudget(state) : silently(state));
 };
 
 /** A message that is repeated is in the conversation already. */

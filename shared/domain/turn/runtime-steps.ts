@@ -9,8 +9,9 @@
 import { type RuntimeReply, type RuntimeWork, runtimeStartsMax } from '../runtime.ts';
 import { addUsage, allowedEntries, firstApproval, queuedCalls } from './call-queue.ts';
 import type { ToolCall } from './tool-call.ts';
-import { end, followedBy, ignore, isOverBudget, type StepOutput, silently } from './transitions.ts';
 import type { Deciding, EventOf, Repetition, Running, Thinking, TurnLimits, TurnStep } from './turn.ts';
+import { endOverBudget, isOverBudget } from './turn-budget.ts';
+import { end, followedBy, ignore, type StepOutput, silently } from './turn-step.ts';
 
 type Carried<State> = State & { readonly runtime: RuntimeWork };
 
@@ -78,7 +79,7 @@ const nextOf = (
   if (ended !== undefined && !(ended.stopReason === 'error' && isSpent))
     return end(state, ended.stopReason, ended.text);
   if (steps > limits.stepsMax) return end(state, 'steps_exceeded', '');
-  if (isSpent) return end(state, 'budget_exceeded', '');
+  if (isSpent) return endOverBudget(state);
   if (asked.length === 0) return silently(state);
   const queued = queuedCalls(asked, { policy: state.policy, repetition: noRepetition }, limits);
   const calls = queued.map(({ call }) => call);

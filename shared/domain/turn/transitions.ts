@@ -1,32 +1,23 @@
 /**
- * Transitions of a turn out of `thinking`: an answer of the model, its failure, and money that is spent; and the steps
- * that every transition is made of: no output, the next model call, the end.
+ * Transitions of a turn out of `thinking`: an answer of the model, its failure, and a budget that is spent; and what follows a
+ * queue of calls: the next decision, the calls, or the next model call.
  */
 
-import type { StopReason } from '../event-log.ts';
 import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
 import { addUsage, allowedEntries, firstApproval, keptCalls, leftOut, queuedCalls } from './call-queue.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
 import type { ToolCall } from './tool-call.ts';
-import type {
-  Acting,
-  Deciding,
-  EventOf,
-  PartialAnswer,
-  Running,
-  Thinking,
-  TurnLimits,
-  TurnState,
-  TurnStep,
-} from './turn.ts';
+import type { Acting, Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
+import { endOverBudget, isOverBudget } from './turn-budget.ts';
+import { end, followedBy, type StepOutput, silently } from './turn-step.ts';
 
 type ThinkingEnd = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;
 
 export const thinkingEnded = (state: Thinking, event: ThinkingEnd, limits: TurnLimits): TurnStep => {
   if (event.type === 'model-answered') return answered(state, event, limits);
-  return event.type === 'model-failed' ? modelFailed(state, event) : end(state, 'budget_exceeded', '');
+  return event.type === 'model-failed' ? modelFailed(state, event) : endOverBudget(state);
 };
 
 const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: TurnLimits): TurnStep => {
@@ -62,7 +53,7 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
     const spent = { ...state, usage, spentUsd };
     if (wanted.length > 0) {
       const told = { log: leftOut(wanted.length, 0), history: [] };
-      return followedBy(answer, followedBy(told, end(spent, 'budget_exceeded', text)));
+      return followedBy(answer, followedBy(told, endOverBudget(spent, text)));
     }
     const stopReason = event.end === 'tool_use' ? 'end_turn' : event.end;
     return followedBy(answer, tellLoss(spent, event, limits) ?? end(spent, stopReason, text));
@@ -131,30 +122,6 @@ export const partialAnswer = (partial: PartialAnswer | undefined): StepOutput =>
         history: [{ role: 'assistant', ...partial, calls: [] }],
       };
 
-/** Additions to the log and to the conversation. */
-export type StepOutput = Pick<TurnStep, 'log' | 'history'>;
-
-/** The output of the first, then all of the second; the later state counts. */
-export const followedBy = (first: StepOutput, second: TurnStep): TurnStep => ({
-  state: second.state,
-  log: [...first.log, ...second.log],
-  history: [...first.history, ...second.history],
-});
-
-export const silently = (state: TurnState): TurnStep => ({ state, log: [], history: [] });
-
-/** An event that was taken before, or came too late, changes nothing (T9). */
-export const ignore = (state: TurnState, reason: string): TurnStep => ({
-  state,
-  log: [],
-  history: [],
-  ignored: reason,
-});
-
-/** A model call is made while there is money left: the one that passes the limit is the last (T16). */
-export const isOverBudget = ({ spentUsd }: Running, { usdMax }: TurnLimits): boolean =>
-  spentUsd > 0 && spentUsd >= usdMax;
-
 /** A turn decides while a call waits for a person. Then the approved calls run; without one the model is called again. */
 export const queue = (state: Deciding, limits: TurnLimits): TurnStep => {
   const has = (status: ToolCall['status']): boolean => state.calls.some((call) => call.status === status);
@@ -166,20 +133,6 @@ export const queue = (state: Deciding, limits: TurnLimits): TurnStep => {
 export const thinkAgain = (state: Deciding | Acting, limits: TurnLimits): TurnStep => {
   const { calls: _, ...running } = state;
   if (state.step >= limits.stepsMax) return end(state, 'steps_exceeded', '');
-  if (isOverBudget(state, limits)) return end(state, 'budget_exceeded', '');
+  if (isOverBudget(state, limits)) return endOverBudget(state);
   return silently({ ...running, kind: 'thinking', step: state.step + 1 });
 };
-
-/** The one place that says `completion`, and the last thing a turn says (T8). */
-export const end = (
-  { turnId, usage, spentUsd, messageId, model }: Running,
-  stopReason: StopReason,
-  text: string,
-): TurnStep => ({
-  state: {
-    ...{ kind: 'done', turnId, stopReason },
-    ...(stopReason === 'error' ? { failed: { messageId, ...(model === undefined ? {} : { model }) } } : {}),
-  },
-  log: [{ type: 'completion', data: { turnId, stopReason, text, usage, sessionCostUsd: spentUsd } }],
-  history: [],
-});

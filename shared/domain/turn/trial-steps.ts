@@ -6,8 +6,8 @@ import { ruleOn } from '../effect-rule.ts';
 import { callEnded, hasBegun } from './call-ended.ts';
 import { firstApproval } from './call-queue.ts';
 import type { ToolCall } from './tool-call.ts';
-import { ignore, silently } from './transitions.ts';
 import type { Acting, Deciding, EventOf, TurnLimits, TurnStep } from './turn.ts';
+import { ignore, silently } from './turn-step.ts';
 import { callToTry, type DueCall } from './waiting-call.ts';
 
 type Ruled = EventOf<'call-decided'>;

@@ -19,8 +19,8 @@ import type { TurnContext } from '../commit/turn-context.ts';
 import { type AskOptions, askModel, type FailedAnswer } from './ask-with-retry.ts';
 import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';
+import { type Budgeted, noneReserved, type Reserved, reserveAgain, reserveCall } from './reserve-call.ts';
 import { showAttachments } from './show-attachments.ts';
-import { type Budgeted, noneReserved, type Reserved, reserveAgain, reserveCall } from './tree-budget.ts';
 
 export type ModelCall = Budgeted & {
   readonly context: TurnContext;

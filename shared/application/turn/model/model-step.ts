@@ -12,7 +12,7 @@ import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';
 import { callModel } from './call-model.ts';
-import { noneReserved, type Reserved, releaseReservation } from './tree-budget.ts';
+import { noneReserved, type Reserved, releaseReservation } from './reserve-call.ts';
 
 export type ModelStep = {
   readonly state: Thinking;
