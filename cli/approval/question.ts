@@ -8,8 +8,8 @@ import { decideCall, digestOf, isSettled, type WaitingCall } from '#sdk/approval
 import { SallyportError } from '#sdk/errors.ts';
 import type { Decision } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import { toolIdentity } from '#shared/domain/asked-call.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
+import { toolIdentity } from '#shared/domain/requested-call.ts';
 import { grantFor, hasWords, isInput } from '#shared/domain/turn/grant.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import type { Call } from '../runtime/command.ts';

@@ -2,9 +2,10 @@
  * Tools that a client of a session offers to its agent. The agent sees `<callerId>_<tool>`; a client that offers
  * a name that is taken is refused.
  */
-import type { CallerRoute } from './asked-call.ts';
+
 import type { ConnectionId } from './ids.ts';
 import type { ToolSpec } from './model.ts';
+import type { CallerRoute } from './requested-call.ts';
 import { sandboxToolNames } from './tools.ts';
 
 export type Caller = {

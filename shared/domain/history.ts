@@ -5,11 +5,11 @@
  * up to the next user message, so a result never stays without its call.
  */
 
-import type { AskedCall } from './asked-call.ts';
 import type { Attachment } from './attachment.ts';
 import type { CallId, MessageId } from './ids.ts';
 import type { ImageType } from './image-type.ts';
 import type { JsonObject } from './json.ts';
+import type { RequestedCall } from './requested-call.ts';
 
 /** `data` is base64. */
 export type HistoryImage = { readonly mimeType: ImageType; readonly data: string };
@@ -30,7 +30,7 @@ export type HistoryMessage =
       readonly role: 'assistant';
       readonly messageId: MessageId;
       readonly text: string;
-      readonly calls: readonly AskedCall[];
+      readonly calls: readonly RequestedCall[];
       /** Data that only its provider understands (signed thoughts), sent back to it with the message. */
       readonly providerState?: JsonObject;
     }

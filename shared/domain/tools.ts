@@ -4,10 +4,10 @@
  * work to other sessions.
  */
 
-import type { PlatformTool } from './asked-call.ts';
 import type { Network } from './egress-policy.ts';
 import { flavorNames } from './flavor.ts';
 import type { ToolSpec } from './model.ts';
+import type { PlatformTool } from './requested-call.ts';
 
 export const sandboxToolNames = [
   'execute_command',

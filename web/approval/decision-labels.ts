@@ -3,9 +3,10 @@
  *
  * A decider's name is shown and trusted for nothing; the rules of a prefix are those of shared/domain/turn/grant.ts.
  */
-import { toolIdentity } from '#shared/domain/asked-call.ts';
+
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { deciderKinds } from '#shared/domain/principal.ts';
+import { toolIdentity } from '#shared/domain/requested-call.ts';
 import { type Grant, grantFor, hasPlainArguments, literalWords } from '#shared/domain/turn/grant.ts';
 import { visibleText } from '#shared/domain/visible-text.ts';
 

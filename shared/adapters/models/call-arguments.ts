@@ -1,7 +1,8 @@
 /** The arguments of a call as a model wrote them, and the tool names of a whole request. */
-import { argsNotJson } from '#shared/domain/asked-call.ts';
+
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
+import { argsNotJson } from '#shared/domain/requested-call.ts';
 import { mapToolNames, type ToolNameRule, type ToolNames } from './tool-names.ts';
 
 /** Text that is no JSON object is passed on as it is: no tool receives it, and the model reads the reason. */

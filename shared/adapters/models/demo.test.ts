@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AskedCall } from '#shared/domain/asked-call.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId, MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
+import type { RequestedCall } from '#shared/domain/requested-call.ts';
 import { noticeId } from '#shared/domain/turn/saved-files.ts';
 import { demoProvider } from './demo.ts';
 
 const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
-const calls = (...commands: string[]): AskedCall[] =>
+const calls = (...commands: string[]): RequestedCall[] =>
   commands.map((command, index) => ({
     callId: `c${index}` as CallId,
     name: 'execute_command',
     args: { command },
   }));
-const assistant = (asked: readonly AskedCall[], text = ''): HistoryMessage => ({
+const assistant = (asked: readonly RequestedCall[], text = ''): HistoryMessage => ({
   role: 'assistant',
   messageId: 'a' as MessageId,
   text,

@@ -6,7 +6,6 @@
  * `demo-script.ts` defines the script; any other message is answered with how to use it.
  */
 
-import type { AskedCall } from '#shared/domain/asked-call.ts';
 import {
   estimateHistory,
   estimateTokens,
@@ -16,6 +15,7 @@ import {
 import type { MessageId } from '#shared/domain/ids.ts';
 import { answerTextBytesMax } from '#shared/domain/limits.ts';
 import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
+import type { RequestedCall } from '#shared/domain/requested-call.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import { isNotice } from '#shared/domain/turn/saved-files.ts';
 import { describeCall, type ScriptedCall, scriptedCalls, scriptedThoughts } from './demo-script.ts';
@@ -116,7 +116,7 @@ const parts = (
 
 const part = (
   { name, outcome }: Result,
-  { call, text }: { readonly call: AskedCall | undefined; readonly text: string },
+  { call, text }: { readonly call: RequestedCall | undefined; readonly text: string },
 ): string => {
   const subject = call === undefined ? name : describeCall(call);
   switch (outcome) {

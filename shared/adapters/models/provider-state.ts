@@ -7,10 +7,11 @@
  * conversation has changed, and truncation drops the oldest. An answer to a request without the earlier states is
  * marked `alone`, so that those are not tried again.
  */
-import type { AskedCall } from '#shared/domain/asked-call.ts';
+
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
+import type { RequestedCall } from '#shared/domain/requested-call.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 
 export type ModelRef = {
@@ -28,7 +29,7 @@ export type StatePart =
 /** A part of an answer as it goes back. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string; readonly mark?: JsonObject }
-  | { readonly kind: 'call'; readonly call: AskedCall; readonly mark?: JsonObject }
+  | { readonly kind: 'call'; readonly call: RequestedCall; readonly mark?: JsonObject }
   | { readonly kind: 'own'; readonly block: JsonObject };
 
 type AnswerMessage = Extract<HistoryMessage, { role: 'assistant' }>;

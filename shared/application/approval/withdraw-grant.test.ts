@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import { toolIdentity } from '../../domain/asked-call.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { toolIdentity } from '../../domain/requested-call.ts';
 import type { Grant } from '../../domain/turn/grant.ts';
 import type { AuditDeps, MessageDeps } from '../deps.ts';
 import { endSession } from '../turn/requests/end-session.ts';

@@ -12,7 +12,7 @@ import { AppError, isErrorCode } from '../../errors.ts';
 import type { ToolOutcome, ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
-import { callUntilKnown } from '../sandbox/call-until-known.ts';
+import { callUntilKnown } from '../sandbox/call-until-outcome-known.ts';
 import type { EnteredSandbox } from '../sandbox/open-sandbox.ts';
 import { lossesForClient, recordClientInformed } from '../sandbox/record-informed.ts';
 import { keepSaving, readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';

@@ -11,7 +11,7 @@ import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Language } from '../../domain/template.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';
-import { keepRenewed } from '../keep-renewed.ts';
+import { keepRenewed } from '../renew-lease-or-claim.ts';
 import { enterSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/refusal-of.ts';
 import { callInSandbox } from './call-in-sandbox.ts';

@@ -7,7 +7,7 @@
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs, restoreMsMax, restoreRenewMs } from '../../domain/limits.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { keepRenewed } from '../keep-renewed.ts';
+import { keepRenewed } from '../renew-lease-or-claim.ts';
 
 type Held = { readonly workspaceId: WorkspaceId; readonly generation: number; readonly claim: number };
 

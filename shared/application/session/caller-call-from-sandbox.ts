@@ -6,10 +6,10 @@
  * without one (PS2).
  */
 
-import { type CallerRoute, problemOfArgs } from '../../domain/asked-call.ts';
 import { callerAnswerMs, offerCallerTools, openCallers } from '../../domain/caller-tool.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
+import { type CallerRoute, problemOfArgs } from '../../domain/requested-call.ts';
 import { isOffered, type Session } from '../../domain/session.ts';
 import { allowedBy, grantsInForce } from '../../domain/turn/approval-policy.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';

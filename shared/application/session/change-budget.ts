@@ -69,7 +69,7 @@ const changeOwn = (
 
 /**
  * The sessions below it have what it has by now. A listing that finds nothing to change is the last: a child that is made
- * after it finds its parent changed (`align-child.ts`).
+ * after it finds its parent changed (`align-child-with-parent.ts`).
  */
 const changeBelow = (ports: BudgetDeps, changed: Session, operatorUsdMax: number): Promise<void> =>
   untilWon(async () => {

@@ -16,7 +16,7 @@ import { projectNotFound } from '../access/find-project.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { configureSandbox } from '../sandbox/configure-sandbox.ts';
-import { alignChild } from '../turn/children/align-child.ts';
+import { alignChildWithParent } from '../turn/children/align-child-with-parent.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { chooseNetwork, refuseBeyond, refuseRulesBeyond } from './choose-network.ts';
 import { descendantsOf } from './read-session-tree.ts';
@@ -57,7 +57,7 @@ const changeOwn = async (
 ): Promise<Session> => {
   const written = await ports.sessions.change(session.id, { network: wanted });
   if (written === undefined) throw sessionNotFound();
-  const changed = await alignChild(ports, written);
+  const changed = await alignChildWithParent(ports, written);
   const { network } = changed;
   await audit(ports, principal, {
     action: 'session.network',

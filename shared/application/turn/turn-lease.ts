@@ -6,7 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import { idleTimesOf, nextLook } from '../../domain/turn/pending-work.ts';
 import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { Deps } from '../deps.ts';
-import { keepRenewed } from '../keep-renewed.ts';
+import { keepRenewed } from '../renew-lease-or-claim.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import type { TurnContext } from './commit/turn-context.ts';
 

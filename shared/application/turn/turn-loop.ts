@@ -30,6 +30,7 @@ import type { LoopDeps } from '../deps.ts';
 import { openPublisher } from '../events/publisher.ts';
 import { rememberedRegistry } from '../registry/remembered-registry.ts';
 import { makeRoom } from '../sandbox/make-room.ts';
+import { unlessAbandoned } from './abandon-step.ts';
 import { collectChildResults } from './children/collect-child-results.ts';
 import { acquireTurn } from './commit/acquire-turn.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
@@ -41,7 +42,6 @@ import {
   type StepLimits,
   type TurnContext,
 } from './commit/turn-context.ts';
-import { unlessLeft } from './leave-step.ts';
 import { runModelStep } from './model/model-step.ts';
 import { failTurn } from './requests/fail-turn.ts';
 import { killWork } from './runtime/kill-work.ts';
@@ -165,7 +165,7 @@ const work = async (
       return undefined;
     }
     if (status !== 'current') return context;
-    const next: CommitOutcome | 'left' | undefined = await unlessLeft(
+    const next: CommitOutcome | 'left' | undefined = await unlessAbandoned(
       ports,
       context.monitor,
       step(ports, context, invocation),

@@ -1,11 +1,11 @@
 /** The state of a turn as the table holds it, decoded on its way in: its calls with their trials and waits, and what it carries. */
 import * as z from 'zod';
 import { effectEntryFields } from '#shared/contracts/effect-entry.ts';
-import { platformTools } from '#shared/domain/asked-call.ts';
 import { stopReasons, type ToolContent } from '#shared/domain/event-log.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import { imageTypes } from '#shared/domain/image-type.ts';
+import { platformTools } from '#shared/domain/requested-call.ts';
 import { agentRuntimes } from '#shared/domain/runtime-name.ts';
 import type { TokenMeasure } from '#shared/domain/token-measure.ts';
 import { callStatuses } from '#shared/domain/turn/tool-call.ts';

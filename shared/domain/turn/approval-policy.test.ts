@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { AskedCall, ToolRoute } from '../asked-call.ts';
 import type { JsonObject } from '../json.ts';
+import type { RequestedCall, ToolRoute } from '../requested-call.ts';
 import type { ApprovalMode } from '../session.ts';
 import { sandboxToolNames } from '../tools.ts';
 import { allowedBy, repetitionOf } from './approval-policy.ts';
@@ -103,7 +103,7 @@ describe('a tool of a registered server', () => {
   });
 
   test('is granted as that of its server', () => {
-    const call: Pick<AskedCall, 'name' | 'args' | 'route'> = { name: 'read_file', args: {}, route };
+    const call: Pick<RequestedCall, 'name' | 'args' | 'route'> = { name: 'read_file', args: {}, route };
     const asked = (remembered: string, other = call) =>
       needsHuman(other, { mode: 'ask', grants: [grantOf(remembered)] }, first);
     const [own, sandbox] = ['["server","docs","read_file"]', '["sandbox","read_file"]'] as const;

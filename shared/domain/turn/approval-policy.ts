@@ -4,15 +4,16 @@
  *
  * A mode saves a person's attention and is no boundary: the sandbox decides what a call can do at all.
  */
-import { type AskedCall, toolIdentity } from '../asked-call.ts';
+
 import type { Decider } from '../principal.ts';
+import { type RequestedCall, toolIdentity } from '../requested-call.ts';
 import type { ApprovalMode, Session } from '../session.ts';
 import { isReadingAction } from '../tools.ts';
 import { type Grant, grantFor, hasPlainArguments, isInput } from './grant.ts';
 import { type CallTrial, trialOf } from './trial.ts';
 import type { ApprovalPolicy, Repetition, TurnState } from './turn.ts';
 
-type Asked = Pick<AskedCall, 'name' | 'args' | 'route'>;
+type Asked = Pick<RequestedCall, 'name' | 'args' | 'route'>;
 
 /** The same calls for this many times in a row look like a loop. */
 const repetitionsMax = 3;

@@ -3,13 +3,13 @@
  * ended call gives the user and the model its result.
  */
 
-import type { AskedCall } from '../asked-call.ts';
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, TurnId } from '../ids.ts';
 import { toolNameCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
+import type { RequestedCall } from '../requested-call.ts';
 import { cutBytes, cutMiddle } from '../text.ts';
 import { allowedBy, trialFor } from './approval-policy.ts';
 import { grantFor } from './grant.ts';
@@ -42,9 +42,9 @@ const sumOf = (
  * had before, so that a decision about an earlier call fits no later one. Names that no tool can have are cut.
  */
 export const distinctCalls = (
-  asked: readonly AskedCall[],
+  asked: readonly RequestedCall[],
   taken: readonly CallId[],
-): readonly AskedCall[] => {
+): readonly RequestedCall[] => {
   const used = new Set<CallId>(taken);
   const given = new Set(asked.map(({ callId }) => callId));
   return asked.map((call, index) => {

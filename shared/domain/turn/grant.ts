@@ -5,9 +5,10 @@
  * way: one that a shell would expand, redirect, join or substitute is not covered, nor is one with an environment, a
  * working folder, an input or a life of its own in the background. No grant covers input to a process.
  */
-import { type AskedCall, toolIdentity } from '../asked-call.ts';
+
 import type { Json } from '../json.ts';
 import type { Decider } from '../principal.ts';
+import { type RequestedCall, toolIdentity } from '../requested-call.ts';
 
 export type Grant = {
   readonly id: string;
@@ -29,7 +30,7 @@ export const prefixCharactersMax = 500;
 /** More than a person reads in a list. */
 export const grantsPerSessionMax = 100;
 
-type Asked = Pick<AskedCall, 'name' | 'args' | 'route'>;
+type Asked = Pick<RequestedCall, 'name' | 'args' | 'route'>;
 
 /**
  * Input to a process that runs: a shell reads commands from it, so that a person is asked whatever is granted. A client sees

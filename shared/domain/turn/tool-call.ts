@@ -1,15 +1,15 @@
 /** A tool call within a turn: where it stands, its digest and edits, and who ends it while no function waits. */
 
-import type { AskedCall } from '../asked-call.ts';
 import type { MessageId, SessionId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
+import type { RequestedCall } from '../requested-call.ts';
 import type { CallTrial } from './trial.ts';
 
 export const callStatuses = ['pending', 'approved', 'rejected', 'executing', 'completed', 'failed'] as const;
 export type CallStatus = (typeof callStatuses)[number];
 
 /** A call with its place in a turn: its own id, and the digest of all that a person approves. */
-export type TurnCall = AskedCall & {
+export type TurnCall = RequestedCall & {
   readonly digest: string;
   /** ISO 8601, UTC. */
   readonly askedAt: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { toolIdentity } from '../asked-call.ts';
 import type { EffectRule } from '../effect-rule.ts';
 import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '../ids.ts';
+import { toolIdentity } from '../requested-call.ts';
 import type { Grant } from './grant.ts';
 import { judgeDecision } from './judge-decision.ts';
 import { pendingWork } from './pending-work.ts';

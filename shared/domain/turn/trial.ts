@@ -3,12 +3,12 @@
  * (code with its state, servers, clients, the platform's own tools) is asked about as it is, with the reason.
  */
 
-import type { AskedCall } from '../asked-call.ts';
 import type { ManifestRef } from '../checkpoint.ts';
 import type { Effect } from '../effect.ts';
 import type { ToolContent } from '../event-log.ts';
 import type { HistoryImage } from '../history.ts';
 import type { SessionId, WorkspaceId } from '../ids.ts';
+import type { RequestedCall } from '../requested-call.ts';
 import { isSandboxTool } from '../tools.ts';
 
 /** The result of the call in its trial: of an approved call it is the call's own. */
@@ -43,7 +43,7 @@ export type CallTrial =
   | { readonly state: 'untried'; readonly reason: string };
 
 /** The reason for which a call is asked without a trial; undefined for one that is tried. */
-export const untriedReason = ({ name, args, route }: Pick<AskedCall, 'name' | 'args' | 'route'>) => {
+export const untriedReason = ({ name, args, route }: Pick<RequestedCall, 'name' | 'args' | 'route'>) => {
   if (route !== undefined || !isSandboxTool(name))
     return 'it runs outside of the sandbox or in its processes';
   if (name === 'execute_code') return 'code depends on the state of its interpreter, which cannot be copied';
@@ -51,7 +51,7 @@ export const untriedReason = ({ name, args, route }: Pick<AskedCall, 'name' | 'a
   return undefined;
 };
 
-export const trialOf = (call: Pick<AskedCall, 'name' | 'args' | 'route'>): CallTrial => {
+export const trialOf = (call: Pick<RequestedCall, 'name' | 'args' | 'route'>): CallTrial => {
   const reason = untriedReason(call);
   return reason === undefined ? { state: 'due' } : { state: 'untried', reason };
 };

@@ -5,7 +5,6 @@
  * total transition table and invariants T1..T16: docs/spec/turn.md.
  */
 
-import type { ToolRoute } from '../asked-call.ts';
 import type { Attachment } from '../attachment.ts';
 import type { LastDecision } from '../audit-seal.ts';
 import type { EffectPolicy } from '../effect-rule.ts';
@@ -15,6 +14,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { AnswerEnd, TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
+import type { ToolRoute } from '../requested-call.ts';
 import type { RuntimeWork } from '../runtime.ts';
 import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';

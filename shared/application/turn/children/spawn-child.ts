@@ -21,7 +21,7 @@ import type { Deps, MessageDeps, SandboxDeps } from '../../deps.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { offerMessage } from '../requests/accept-message.ts';
-import { alignChild } from './align-child.ts';
+import { alignChildWithParent } from './align-child-with-parent.ts';
 import { newChild } from './new-child.ts';
 
 export type SpawnRequest = {
@@ -141,11 +141,11 @@ const make = async (ports: SandboxDeps, request: SpawnRequest): Promise<Session 
   }, changesTooOften('the workspace'));
   switch (created) {
     case 'created':
-      return alignChild(ports, child);
+      return alignChildWithParent(ports, child);
     case 'exists': {
       const found = await ports.sessions.get(id);
       if (found === undefined) throw endedBefore();
-      return alignChild(ports, found);
+      return alignChildWithParent(ports, found);
     }
     case 'orphan':
       return undefined;

@@ -48,7 +48,7 @@ import type { TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
 import { chainedTo } from './chain-audits.ts';
-import { filesLeft } from './files-left.ts';
+import { filesAtTurnEnd } from './files-at-turn-end.ts';
 import { recordStep } from './record-step.ts';
 import { ruledRows } from './ruled-rows.ts';
 import type { CommitOutcome, TurnContext } from './turn-context.ts';
@@ -210,7 +210,7 @@ export const commitStep = async (
 ): Promise<Session | 'full' | undefined> => {
   const { state } = reduced;
   const isToSay = state.kind === 'done' && state.stopReason !== 'cancelled';
-  const left = isToSay ? await filesLeft(ports, session, turn.state) : undefined;
+  const left = isToSay ? await filesAtTurnEnd(ports, session, turn.state) : undefined;
   const step = left?.files === undefined ? reduced : withFiles(reduced, left.files, turn.state);
   // A step beside the turns completes no message: one that waits keeps the slot.
   const isBeside = isBetweenTurns(turn.state) && rest.completed === undefined;

@@ -6,7 +6,6 @@
 import { iso } from '../../../contracts/fields.ts';
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import { retryAfterMs } from '../../../contracts/retry-after.ts';
-import type { AskedCall } from '../../../domain/asked-call.ts';
 import { halved } from '../../../domain/history.ts';
 import type { CallId, MessageId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -17,6 +16,7 @@ import {
   clientIdCharactersMax,
 } from '../../../domain/limits.ts';
 import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../../domain/model.ts';
+import type { RequestedCall } from '../../../domain/requested-call.ts';
 import { cutBytes, utf8Bytes } from '../../../domain/text.ts';
 import { modelWaitMs } from '../../../domain/turn/model-retry.ts';
 import type { PartialAnswer, Reasoning } from '../../../domain/turn/turn.ts';
@@ -42,7 +42,7 @@ export type AskOptions = {
 type Answer = {
   text: string;
   reasoning: Reasoning | undefined;
-  calls: AskedCall[];
+  calls: RequestedCall[];
   end: AnswerEnd;
   usage: TokenUsage;
   textBytes: number;

@@ -5,10 +5,11 @@
  * Arguments with half a surrogate pair have no digest and are replaced by their text, as those are that are no JSON: no tool
  * receives it, and the model reads the reason.
  */
-import { type AskedCall, argsNotWellFormed, type ToolRoute } from '../../../domain/asked-call.ts';
+
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { TurnId } from '../../../domain/ids.ts';
 import { isWellFormed, type JsonObject } from '../../../domain/json.ts';
+import { argsNotWellFormed, type RequestedCall, type ToolRoute } from '../../../domain/requested-call.ts';
 import { distinctCalls } from '../../../domain/turn/call-queue.ts';
 import type { TurnCall } from '../../../domain/turn/tool-call.ts';
 import { digestText } from '../../../domain/turn/waiting-call.ts';
@@ -24,7 +25,7 @@ export type Preparation = {
 
 export const identifyCalls = (
   { sha256 }: World,
-  asked: readonly AskedCall[],
+  asked: readonly RequestedCall[],
   { turnId, history, routeOf, at }: Preparation,
 ): readonly TurnCall[] => {
   const askedAt = new Date(at).toISOString();

@@ -5,12 +5,12 @@
 
 import { agentProcessTool } from '../../../contracts/tools/process-tool.ts';
 import { sandboxToolSpecs } from '../../../contracts/tools/sandbox-tools.ts';
-import type { ToolRoute } from '../../../domain/asked-call.ts';
 import { type Caller, offerCallerTools } from '../../../domain/caller-tool.ts';
 import { shownStatus } from '../../../domain/mcp/health.ts';
 import { nameTools, type UnavailableServer } from '../../../domain/mcp/naming.ts';
 import type { McpServer } from '../../../domain/mcp/server.ts';
 import type { ToolSpec } from '../../../domain/model.ts';
+import type { ToolRoute } from '../../../domain/requested-call.ts';
 import { isOffered, type Session } from '../../../domain/session.ts';
 import { networkLine, sessionTool, systemPrompt } from '../../../domain/tools.ts';
 import type { Deps } from '../../deps.ts';

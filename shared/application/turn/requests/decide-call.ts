@@ -5,10 +5,10 @@
 
 import { isCutForSocket } from '../../../contracts/frames.ts';
 import { argumentsProblem } from '../../../contracts/tools/agent-arguments.ts';
-import { toolIdentity } from '../../../domain/asked-call.ts';
 import type { Json, JsonObject } from '../../../domain/json.ts';
 import { callIdCharactersMax } from '../../../domain/limits.ts';
 import { deciderOf, type Principal } from '../../../domain/principal.ts';
+import { toolIdentity } from '../../../domain/requested-call.ts';
 import type { Session } from '../../../domain/session.ts';
 import { approvalRequest } from '../../../domain/turn/call-queue.ts';
 import {

@@ -3,9 +3,10 @@
  *
  * The log shows its calls and outputs as those of any turn; a call of a sub-agent names it.
  */
-import type { AskedCall } from '../../../domain/asked-call.ts';
+
 import type { LogEntry, StopReason } from '../../../domain/event-log.ts';
 import type { CallId, MessageId } from '../../../domain/ids.ts';
+import type { RequestedCall } from '../../../domain/requested-call.ts';
 import type { RuntimeEvent, RuntimeFact, RuntimeWork } from '../../../domain/runtime.ts';
 import { addUsage, noUsage } from '../../../domain/turn/call-queue.ts';
 import type { EventOf, Thinking } from '../../../domain/turn/turn.ts';
@@ -73,7 +74,7 @@ export const movedBy = (
 type Of<Type extends RuntimeFact['type']> = Extract<RuntimeFact, { type: Type }>;
 
 /** A question about a call has its id, so that clients show both as one. */
-const askedBy = ({ permission, callId = permission, name, args, agent }: Of<'asked'>): AskedCall => ({
+const askedBy = ({ permission, callId = permission, name, args, agent }: Of<'asked'>): RequestedCall => ({
   callId: callId as CallId,
   name,
   args: agent === undefined ? args : { ...args, agent },

@@ -4,7 +4,6 @@
  * that is missing, a table that does not answer are the call's failure.
  */
 
-import type { ServerRoute } from '../../../domain/asked-call.ts';
 import { textOf } from '../../../domain/event-log.ts';
 import type { ProjectId } from '../../../domain/ids.ts';
 import { type JsonObject, mapTexts } from '../../../domain/json.ts';
@@ -18,6 +17,7 @@ import {
   withoutSecrets,
 } from '../../../domain/mcp/secrets.ts';
 import type { McpServer, McpServerConfig } from '../../../domain/mcp/server.ts';
+import type { ServerRoute } from '../../../domain/requested-call.ts';
 import { cutMiddle, utf8Bytes } from '../../../domain/text.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox.ts';

@@ -4,10 +4,10 @@
  * once.
  */
 
-import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/asked-call.ts';
 import { type Caller, callerAnswerMs, openCallers } from '../../../domain/caller-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
+import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/requested-call.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { asksChild } from '../../../domain/turn/tool-call.ts';

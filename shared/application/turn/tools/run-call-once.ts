@@ -5,9 +5,9 @@
  * byte was never started.
  */
 
-import { problemOfArgs } from '../../../domain/asked-call.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { callEndMarginMs, executionSecondsMax, toolTimeoutSeconds } from '../../../domain/limits.ts';
+import { problemOfArgs } from '../../../domain/requested-call.ts';
 import type { Session } from '../../../domain/session.ts';
 import { toolTimeout } from '../../../domain/tool-timeout.ts';
 import { isSandboxTool } from '../../../domain/tools.ts';
@@ -16,7 +16,7 @@ import type { EventOf, ToolEffect, ToolResult } from '../../../domain/turn/turn.
 import { isAppError } from '../../../errors.ts';
 import type { AskedOutcome, Lost, ToolOutcome, ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { callForAWhile, callUntilKnown } from '../../sandbox/call-until-known.ts';
+import { callForAWhile, callUntilKnown } from '../../sandbox/call-until-outcome-known.ts';
 import { onRelayWanted } from '../../sandbox/start-relay.ts';
 import { type ProgramCall, programCall, startInBackground } from './background-start.ts';
 import { boundResult } from './bound-result.ts';

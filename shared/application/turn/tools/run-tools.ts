@@ -27,9 +27,9 @@ import { printedIn } from '../commit/printed-output.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { collectToolResults, commitResult, type ToolWork } from './collect-tool-results.ts';
 import { type DelegatedCall, delegateCalls, isDelegated } from './delegate-calls.ts';
-import { type KeptOutput, openKeptOutput } from './kept-output.ts';
 import { openLazySandbox } from './lazy-sandbox.ts';
 import { isOfFunction, runCall, type ToolTimes, unknownOutcome } from './run-call-once.ts';
+import { openRunningCallOutput, type RunningCallOutput } from './running-call-output.ts';
 
 type Queue = {
   readonly calls: readonly ToolEffect[];
@@ -51,7 +51,7 @@ export const runTools = async (
   const wanted = { ...startedFor(context.session), turn, signal: monitor.signal };
   const lazySandbox = openLazySandbox(ports, wanted);
   const relay = progressRelay(ports, context);
-  const kept = openKeptOutput(ports, context.session.id, calls);
+  const kept = openRunningCallOutput(ports, context.session.id, calls);
   const work = { context, toolTimes, lazySandbox, relay, kept };
   try {
     const sandboxed = calls.filter((call) => !isOfFunction(call) && !isDelegated(call));
@@ -67,7 +67,7 @@ type Routed = {
   readonly delegated: readonly DelegatedCall[];
 };
 
-type Work = ToolWork & { readonly kept: KeptOutput };
+type Work = ToolWork & { readonly kept: RunningCallOutput };
 
 const perform = async (
   ports: LoopDeps,

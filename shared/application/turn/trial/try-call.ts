@@ -21,7 +21,7 @@ import { AppError, isAppError } from '../../../errors.ts';
 import type { AskedOutcome } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
-import { callForAWhile } from '../../sandbox/call-until-known.ts';
+import { callForAWhile } from '../../sandbox/call-until-outcome-known.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { saveWorkspace } from '../../sandbox/save-workspace.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { unlessAbandoned } from './abandon-step.ts';
 import type { Interruption, TurnMonitor } from './commit/turn-monitor.ts';
-import { unlessLeft } from './leave-step.ts';
 
 /** A holder whose sleeps end when the test says so. */
 const open = () => {
@@ -17,7 +17,7 @@ const open = () => {
         }),
     },
     telemetry: { warn: (message: string) => warned.push(message) },
-  } as unknown as Parameters<typeof unlessLeft>[0];
+  } as unknown as Parameters<typeof unlessAbandoned>[0];
   const monitor: TurnMonitor = {
     get signal() {
       return wait.signal;
@@ -35,7 +35,7 @@ const open = () => {
   return {
     warned,
     monitor,
-    unlessLeft: <T>(work: Promise<T>) => unlessLeft(ports, monitor, work),
+    unlessAbandoned: <T>(work: Promise<T>) => unlessAbandoned(ports, monitor, work),
     interrupt: (by: Interruption) => {
       why = by;
       wait.abort();
@@ -52,21 +52,21 @@ const open = () => {
 const never = new Promise<never>(() => undefined);
 
 test('a step that ends in its time is waited for, also after an interruption', async () => {
-  const { unlessLeft, interrupt, warned } = open();
-  expect(await unlessLeft(Promise.resolve(1))).toBe(1);
+  const { unlessAbandoned, interrupt, warned } = open();
+  expect(await unlessAbandoned(Promise.resolve(1))).toBe(1);
   const late = Promise.withResolvers<number>();
-  const left = unlessLeft(late.promise);
+  const left = unlessAbandoned(late.promise);
   interrupt('deadline');
   late.resolve(2);
   expect(await left).toBe(2);
-  await expect(unlessLeft(Promise.reject(new Error('it failed')))).rejects.toThrow('it failed');
+  await expect(unlessAbandoned(Promise.reject(new Error('it failed')))).rejects.toThrow('it failed');
   expect(warned).toEqual([]);
 });
 
 test('a step that does not hear of an interruption is left, and what becomes of it is logged', async () => {
-  const { unlessLeft, interrupt, wakes, warned } = open();
+  const { unlessAbandoned, interrupt, wakes, warned } = open();
   const work = Promise.withResolvers<number>();
-  const left = unlessLeft(work.promise);
+  const left = unlessAbandoned(work.promise);
   interrupt('deadline');
   await wakes();
   expect(await left).toBe('left');
@@ -76,9 +76,9 @@ test('a step that does not hear of an interruption is left, and what becomes of 
 });
 
 test('a step that reads its turn again after an interruption goes on', async () => {
-  const { unlessLeft, interrupt, monitor, wakes } = open();
+  const { unlessAbandoned, interrupt, monitor, wakes } = open();
   let isLeft = false;
-  void unlessLeft(never).then(() => {
+  void unlessAbandoned(never).then(() => {
     isLeft = true;
   });
   interrupt('moved');

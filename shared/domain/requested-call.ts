@@ -34,7 +34,7 @@ export type RuntimeRoute = {
 export type ToolRoute = ServerRoute | CallerRoute | PlatformRoute | RuntimeRoute;
 
 /** A call of a model's answer, before it has its position in a turn. */
-export type AskedCall = {
+export type RequestedCall = {
   readonly callId: CallId;
   readonly name: string;
   readonly args: JsonObject;
@@ -74,7 +74,7 @@ const isJson = (text: string): boolean => {
  * kind comes first and each part is quoted, so that no server, client or tool can be named to produce the text of
  * another.
  */
-export const toolIdentity = ({ name, route }: Pick<AskedCall, 'name' | 'route'>): string => {
+export const toolIdentity = ({ name, route }: Pick<RequestedCall, 'name' | 'route'>): string => {
   if (route === undefined) return JSON.stringify(['sandbox', name]);
   switch (route.kind) {
     case 'platform':

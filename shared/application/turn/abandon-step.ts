@@ -12,7 +12,7 @@ import type { TurnMonitor } from './commit/turn-monitor.ts';
 const ownEndMs = 5000;
 
 /** The step's own result, or `left`: its monitor has stopped then, so that its holder leaves, too. */
-export const unlessLeft = async <T>(
+export const unlessAbandoned = async <T>(
   ports: Deps<'world' | 'telemetry'>,
   monitor: TurnMonitor,
   step: Promise<T>,

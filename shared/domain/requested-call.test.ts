@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { argsNotJson, argsNotWellFormed, problemOfArgs } from './asked-call.ts';
+import { argsNotJson, argsNotWellFormed, problemOfArgs } from './requested-call.ts';
 
 test.each([
   [argsNotJson('{"path":'), 'the arguments are not valid JSON: {"path":'],

@@ -9,20 +9,20 @@ import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { TurnState } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 
-export type FilesLeft = {
+export type FilesAtTurnEnd = {
   /** Undefined when nothing is known to be lost. */
   readonly files?: SavedFiles;
   /** Says that a sandbox which runs on has them, and no checkpoint. */
   readonly log: readonly LogEntry[];
 };
 
-const nothing: FilesLeft = { log: [] };
+const nothing: FilesAtTurnEnd = { log: [] };
 
-export const filesLeft = async (
+export const filesAtTurnEnd = async (
   { workspaces }: Deps<'workspaces'>,
   { workspace: id, lastActiveAt: steppedAt }: Session,
   state: TurnState,
-): Promise<FilesLeft> => {
+): Promise<FilesAtTurnEnd> => {
   const unsaved = 'unsaved' in state ? state.unsaved : undefined;
   if (unsaved === undefined) return nothing;
   const workspace = await workspaces.get(id);

@@ -11,7 +11,7 @@ import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { TurnState } from '../../../domain/turn/turn.ts';
 import { cancelTurn } from '../requests/cancel-turn.ts';
 import { failTurn } from '../requests/fail-turn.ts';
-import { openKeptOutput } from './kept-output.ts';
+import { openRunningCallOutput } from './running-call-output.ts';
 
 const key = 'tool:t:1:c';
 const acting: TurnState = {
@@ -46,10 +46,10 @@ const open = async () => {
 
 test('output of a call that runs on is kept, with what an earlier function had heard', async () => {
   const { ports, id } = await open();
-  const first = openKeptOutput(ports, id, [{ key }]);
+  const first = openRunningCallOutput(ports, id, [{ key }]);
   first.push(key, 'one\n');
   await first.stop();
-  const next = openKeptOutput(ports, id, [{ key, generation: 1 }]);
+  const next = openRunningCallOutput(ports, id, [{ key, generation: 1 }]);
   next.push(key, 'two\n');
   expect(await next.of(key)).toBe('one\ntwo\n');
   await next.stop();
@@ -58,7 +58,7 @@ test('output of a call that runs on is kept, with what an earlier function had h
 
 test('output of a call that ends at once costs no request', async () => {
   const { ports, id, takeRequests } = await open();
-  const kept = openKeptOutput(ports, id, [{ key }]);
+  const kept = openRunningCallOutput(ports, id, [{ key }]);
   kept.push(key, 'one\n');
   kept.drop(key);
   await kept.stop();

@@ -9,7 +9,7 @@ import { withPrinted } from '../../../domain/turn/printed.ts';
 import type { ToolEffect } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 
-export type KeptOutput = {
+export type RunningCallOutput = {
   readonly push: (key: string, text: string) => void;
   /** All that it has printed so far, with what earlier functions heard. */
   readonly of: (key: string) => Promise<string>;
@@ -22,11 +22,11 @@ export type KeptOutput = {
 type OutputDeps = Deps<'turns' | 'telemetry' | 'world'>;
 
 /** The calls that an earlier function began may have printed before. */
-export const openKeptOutput = (
+export const openRunningCallOutput = (
   ports: OutputDeps,
   session: SessionId,
   calls: readonly Pick<ToolEffect, 'key' | 'generation'>[],
-): KeptOutput => {
+): RunningCallOutput => {
   const heard = new Map<string, string>();
   const unwritten = new Set<string>();
   const stopped = new AbortController();

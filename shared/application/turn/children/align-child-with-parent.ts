@@ -13,7 +13,7 @@ import { type LimitsChange, treeUsdMaxOf } from '../../../domain/session-tree.ts
 import type { Deps } from '../../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 
-export const alignChild = ({ sessions }: Deps<'sessions'>, made: Session): Promise<Session> =>
+export const alignChildWithParent = ({ sessions }: Deps<'sessions'>, made: Session): Promise<Session> =>
   untilWon(async (race) => {
     const child = race === 0 ? made : await sessions.get(made.id);
     const parent = child?.tree && (await sessions.get(child.tree.parent));
