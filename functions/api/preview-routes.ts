@@ -16,7 +16,7 @@ import { openPreview, type PreviewTarget } from '#shared/application/access/prev
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
-import { refusalOf } from '#shared/application/sandbox/refusal-of.ts';
+import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';

@@ -110,7 +110,7 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
     },
   ): Promise<boolean>;
   /** The session was told what the start of that generation lost; it stays untold of what a later one lost. */
-  recordInformed(id: WorkspaceId, session: SessionId, generation: number): Promise<void>;
+  recordLossNotice(id: WorkspaceId, session: SessionId, generation: number): Promise<void>;
   /** First phase of a stop, which releases its slot; the workspace when it was not stopped yet. */
   markStopping(
     id: WorkspaceId,

@@ -100,18 +100,18 @@ describe('losses of a start', () => {
     const { workspaces, readWorkspace } = stores();
     const id = await withLosses();
     expect(await readWorkspace(id)).toMatchObject({ losses, unaware: users });
-    await workspaces.recordInformed(id, 'third' as SessionId, 1);
-    await workspaces.recordInformed(id, one, 1);
-    await workspaces.recordInformed(id, one, 1);
+    await workspaces.recordLossNotice(id, 'third' as SessionId, 1);
+    await workspaces.recordLossNotice(id, one, 1);
+    await workspaces.recordLossNotice(id, one, 1);
     expect(await readWorkspace(id)).toMatchObject({ losses, unaware: [other] });
-    await workspaces.recordInformed(id, other, 1);
+    await workspaces.recordLossNotice(id, other, 1);
     expect(await readWorkspace(id)).not.toHaveProperty('unaware');
   });
 
   test('are those of twenty at once', async () => {
     const { workspaces, readWorkspace } = stores();
     const id = await withLosses();
-    await atOnce(20, (index) => workspaces.recordInformed(id, index % 2 === 0 ? one : other, 1));
+    await atOnce(20, (index) => workspaces.recordLossNotice(id, index % 2 === 0 ? one : other, 1));
     expect(await readWorkspace(id)).not.toHaveProperty('unaware');
   });
 
@@ -122,7 +122,7 @@ describe('losses of a start', () => {
     await workspaces.claimStart(id, newSandbox({ generation: 2 }));
     const later = { generation: 2, notice: '[later]' };
     await workspaces.markReady(id, 2, { at: 8000, losses: later });
-    await workspaces.recordInformed(id, one, 1);
+    await workspaces.recordLossNotice(id, one, 1);
     expect(await readWorkspace(id)).toMatchObject({ losses: later, unaware: users });
   });
 

@@ -14,7 +14,7 @@ import type { ExecutionDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-outcome-known.ts';
 import type { EnteredSandbox } from '../sandbox/open-sandbox.ts';
-import { lossesForClient, recordClientInformed } from '../sandbox/record-informed.ts';
+import { lossesForClient, recordClientLossNotice } from '../sandbox/record-loss-notice.ts';
 import { keepSaving, readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
@@ -127,7 +127,7 @@ const ranIn = async (
   const ended = resultOf(outcome, printed);
   const { sandbox, workspace } = opened;
   const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
-  await recordClientInformed(ports, session, opened.losses);
+  await recordClientLossNotice(ports, session, opened.losses);
   return {
     ...ended,
     stateLost: isStateLost(session, opened),

@@ -13,7 +13,7 @@ import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';
 import { keepRenewed } from '../renew-lease-or-claim.ts';
 import { enterSandbox } from '../sandbox/open-sandbox.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { callInSandbox } from './call-in-sandbox.ts';
 import { beginCall, leaveExecution } from './enter-execution.ts';
 import { type ProgramResult, readProgramResult } from './read-program-result.ts';

@@ -21,10 +21,10 @@ import { isStalled, type Lifetimes, nextStall, pausedUntil, sweepStep } from '..
 import type { Deps, StopDeps } from '../deps.ts';
 import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';
+import { notifySandboxEnd } from '../sandbox/notify-sandbox-end.ts';
 import { publishSandboxFailure } from '../sandbox/publish-sandbox-failure.ts';
 import { recordStartFailure } from '../sandbox/record-start-failure.ts';
 import { finishStop, requestStop, type StopRequest } from '../sandbox/stop-sandbox.ts';
-import { tellOfEnd } from '../sandbox/tell-of-end.ts';
 import { workOf } from '../sandbox/turn-work.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { endSession, leaveBehind } from '../turn/requests/end-session.ts';
@@ -228,7 +228,7 @@ const sweepWorkspace = async (
     case undefined: {
       // The index may be late.
       const current = await ports.workspaces.get(workspace.id);
-      if (current !== undefined) await tellOfEnd(ports, current);
+      if (current !== undefined) await notifySandboxEnd(ports, current);
       return;
     }
   }

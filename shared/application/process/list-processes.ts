@@ -15,8 +15,8 @@ import type { ProcessRecord } from '../../domain/process.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ProcessDeps, SandboxDeps } from '../deps.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
 import { recordEnd, recordEnds } from '../sandbox/sandbox-processes.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { askSandbox } from './ask-sandbox.ts';
 
 export const listProcesses = async (

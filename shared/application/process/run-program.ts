@@ -10,7 +10,7 @@ import { processWaitMsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { Opening } from '../sandbox/open-sandbox.ts';
-import { lossesForClient, recordClientInformed } from '../sandbox/record-informed.ts';
+import { lossesForClient, recordClientLossNotice } from '../sandbox/record-loss-notice.ts';
 import { readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
 import { type Program, recordProcess, startProcess } from './start-process.ts';
 
@@ -40,7 +40,7 @@ export const runProgram = async (
   const result = decodeStored(processResult, await response.json());
   const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
   const losses = lossesForClient(session, opened);
-  await recordClientInformed(ports, session, losses);
+  await recordClientLossNotice(ports, session, losses);
   return {
     status: 'ended',
     result,

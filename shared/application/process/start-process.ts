@@ -13,7 +13,7 @@ import { AppError, type AppErrorDetails, type ErrorCode, isAppError } from '../.
 import type { Deps, SandboxDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
 export type Program = {

@@ -6,7 +6,7 @@ import { frameConnectionHeader, frameOrderHeader, frameTimeHeader } from '../../
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ProcessDeps } from '../deps.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { askSandbox, type SandboxQuestion } from './ask-sandbox.ts';
 import { requireRecord } from './list-processes.ts';
 

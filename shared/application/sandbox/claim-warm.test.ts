@@ -6,7 +6,7 @@ import { poolEntryId } from '../../domain/pool.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
 import { fillPool } from './fill-pool.ts';
-import { readySandbox } from './ready-sandbox.ts';
+import { readySandbox } from './make-sandbox-ready.ts';
 import { startedFor } from './sandbox-request.ts';
 
 const flavors = { execution: 'micro', agent: 'micro' } as const;

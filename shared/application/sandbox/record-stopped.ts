@@ -6,9 +6,9 @@ import type { Workspace } from '../../domain/sandbox.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
 import type { TaskDeps } from '../deps.ts';
+import { notifySandboxEnd } from './notify-sandbox-end.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
-import { tellOfEnd } from './tell-of-end.ts';
 
 /** Counted once, however often the event comes. */
 export const recordStopped = async (
@@ -28,7 +28,7 @@ export const recordStopped = async (
   const { reason } = end;
   const text = `sandbox ${generation} stopped: ${reason}`;
   await ports.sandboxLog.append(workspaceId, [{ at, stream: 'lifecycle', text }]);
-  await tellOfEnd(ports, stopped);
+  await notifySandboxEnd(ports, stopped);
 };
 
 /** An end that was not requested: a lost sandbox, or one that never became ready. */

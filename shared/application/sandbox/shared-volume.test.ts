@@ -7,7 +7,7 @@ import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { AppError } from '../../errors.ts';
 import type { RestoreOutcome, SaveOutcome, WorkspaceArchive } from '../../ports/workspace-archive.ts';
 import type { SandboxDeps, StopDeps } from '../deps.ts';
-import { readySandbox } from './ready-sandbox.ts';
+import { readySandbox } from './make-sandbox-ready.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
 const id = '6f1d2c3b-0000-4000-8000-000000000001' as WorkspaceId;

@@ -22,11 +22,11 @@ import { slotsMax } from '../../domain/slot-holder.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { Claimed, SlotClaim } from '../../ports/workspace-store.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { notifySandboxEnd } from './notify-sandbox-end.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import type { SandboxRequest } from './sandbox-request.ts';
 import { sliceUsedUp } from './slice-used-up.ts';
-import { tellOfEnd } from './tell-of-end.ts';
 
 export const noCapacity = {
   reason: 'no capacity',
@@ -53,7 +53,7 @@ export const startSandbox = async (
   workspace: Workspace,
   request: SandboxRequest,
 ): Promise<'requested' | 'full' | SandboxRecord> => {
-  await tellOfEnd(ports, workspace);
+  await notifySandboxEnd(ports, workspace);
   const generation = (workspace.sandbox?.generation ?? 0) + 1;
   const [now, entries] = await Promise.all([ports.sessions.get(request.sessionId), readPool(ports, request)]);
   // As they are now: they may have changed since the caller read the session (EG1).

@@ -10,10 +10,10 @@ import { isPoolEntry } from '../../domain/pool.ts';
 import { isLastSaveOpen, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import type { HostTask } from '../../ports/sandbox.ts';
 import type { Deps, StopDeps } from '../deps.ts';
-import { recordLastEnds } from './kept-sandbox.ts';
 import { recordStopped } from './record-stopped.ts';
+import { releaseForkPins } from './release-fork-pins.ts';
+import { recordLastEnds } from './sandbox-in-use.ts';
 import { saveWorkspace } from './save-workspace.ts';
-import { settleSources } from './settle-sources.ts';
 
 export type StopRequest = {
   readonly reason: string;
@@ -63,7 +63,7 @@ export const finishStop = async (ports: StopDeps, workspace: Workspace): Promise
     await askStop(ports, { id, generation, taskArn, reason, recordedAt });
   }
   // Behind the request: what cannot be settled keeps no sandbox.
-  await settleSources(ports, workspace);
+  await releaseForkPins(ports, workspace);
 };
 
 /**

@@ -7,7 +7,7 @@ import { callInSandbox } from '../execution/call-in-sandbox.ts';
 import { openLazySandbox } from '../turn/tools/lazy-sandbox.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
 import { enterSandbox, openSandbox } from './open-sandbox.ts';
-import { recordInformed } from './record-informed.ts';
+import { recordLossNotice } from './record-loss-notice.ts';
 import { startedFor } from './sandbox-request.ts';
 
 const notice = '[The sandbox before this one was lost: it died.';
@@ -51,7 +51,7 @@ test('a person who opens a file makes it ready: both agents are told, each once'
     const { losses } = await hears(session);
     expect(losses?.generation).toBe(2);
     expect(losses?.notice).toContain(notice);
-    await recordInformed(ports, session, losses);
+    await recordLossNotice(ports, session, losses);
     expect((await hears(session)).losses).toBeUndefined();
   }
 });
@@ -60,7 +60,7 @@ test('an agent makes it ready: it is told, and so is the other', async () => {
   const { ports, first, second, hears } = await open();
   const { losses } = await hears(first);
   expect(losses?.notice).toContain(notice);
-  await recordInformed(ports, first, losses);
+  await recordLossNotice(ports, first, losses);
   expect((await hears(first)).losses).toBeUndefined();
   expect((await hears(second)).losses?.notice).toContain(notice);
 });
@@ -92,7 +92,7 @@ test('losses of which nobody was told are told after the next start, which lost 
   expect((await openSandbox(ports, first, opening)).sandbox.generation).toBe(3);
   const { losses } = await hears(second);
   expect(losses?.notice).toContain(notice);
-  await recordInformed(ports, second, losses);
+  await recordLossNotice(ports, second, losses);
   expect((await hears(second)).losses).toBeUndefined();
 });
 

@@ -3,7 +3,7 @@ import type { LiveSandbox } from '../../domain/sandbox.ts';
 import { AppError, isAppError, UnsentError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { FileDeps } from '../deps.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { fileSuggestions, keepWritten } from './session-files.ts';
 
 export type FileChange = LinkRequest & {

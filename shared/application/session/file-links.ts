@@ -14,7 +14,7 @@ import { findSession } from '../access/find-session.ts';
 import { throttle } from '../access/throttle.ts';
 import type { AccessDeps, Deps, FileDeps } from '../deps.ts';
 import { addressOf, browseFiles } from '../sandbox/browse-files.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { fileSuggestions } from './session-files.ts';
 
 type LinkWish = {

@@ -15,7 +15,7 @@ import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { FileDeps, StopDeps } from '../deps.ts';
 import { addressOf, browseFiles, type FileWant, filePath } from '../sandbox/browse-files.ts';
 import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
-import { refusalOf } from '../sandbox/refusal-of.ts';
+import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { saveWorkspace } from '../sandbox/save-workspace.ts';
 
 export type FileRequest = {

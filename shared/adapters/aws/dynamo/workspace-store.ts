@@ -65,7 +65,7 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
       await change(id, restoreGivenBack(generation, claim));
     },
     markReady: (id, generation, ready) => isChanged(id, isReady(id, generation, ready)),
-    recordInformed: async (id, session, generation) => {
+    recordLossNotice: async (id, session, generation) => {
       await change(id, informed(session, generation));
     },
     markStopping: (id, generation, stop) =>

@@ -17,7 +17,7 @@ import type { Session } from '../../../domain/session.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Deps } from '../../deps.ts';
 import { addressOf, browseFiles } from '../../sandbox/browse-files.ts';
-import { refusalOf } from '../../sandbox/refusal-of.ts';
+import { refusalOf } from '../../sandbox/sandbox-server-error.ts';
 
 type ReadDeps = Deps<'workspaces' | 'link' | 'savedFiles' | 'telemetry'>;
 

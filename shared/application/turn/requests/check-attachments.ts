@@ -10,7 +10,7 @@ import type { Session } from '../../../domain/session.ts';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { Deps } from '../../deps.ts';
 import { addressOf, browseFiles } from '../../sandbox/browse-files.ts';
-import { refusalOf } from '../../sandbox/refusal-of.ts';
+import { refusalOf } from '../../sandbox/sandbox-server-error.ts';
 
 type FileDeps = Deps<'workspaces' | 'link' | 'savedFiles'>;
 type Message = {

@@ -10,7 +10,7 @@ import { type RuntimePrompt, type RuntimeReply, runtimeWaitMs } from '../../../d
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
 import { AppError } from '../../../errors.ts';
 import type { Deps } from '../../deps.ts';
-import { refusalOf } from '../../sandbox/refusal-of.ts';
+import { refusalOf } from '../../sandbox/sandbox-server-error.ts';
 
 export type CarriedTurn = {
   readonly sandbox: LiveSandbox;

@@ -15,8 +15,8 @@ import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { CheckpointNote } from '../../../ports/turn-store.ts';
 import type { StopDeps } from '../../deps.ts';
-import { afterLastSave } from '../../sandbox/after-last-save.ts';
 import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';
+import { afterLastSave } from '../../sandbox/wait-for-last-save.ts';
 import type { TurnContext, UsedSandbox } from '../commit/turn-context.ts';
 
 export type TurnCheckpoint = {

@@ -15,7 +15,7 @@ import type { TurnEffect, TurnState } from '../../../domain/turn/turn.ts';
 import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import type { TextBatches } from '../../events/text-batches.ts';
-import { recordInformed } from '../../sandbox/record-informed.ts';
+import { recordLossNotice } from '../../sandbox/record-loss-notice.ts';
 import { unlessAborted, untilAborted } from '../../unless-aborted.ts';
 import { type Applied, applyEvent } from '../commit/apply-event.ts';
 import {
@@ -120,7 +120,7 @@ const applyTelling = async (
   const outcome = await applyEvent(ports, context, applied);
   const { status } = outcome;
   if (status === 'current' || status === 'behind' || status === 'released')
-    await recordInformed(ports, context.session, losses);
+    await recordLossNotice(ports, context.session, losses);
   return outcome;
 };
 

@@ -7,14 +7,14 @@ import type { Session } from '../../domain/session.ts';
 import type { Deps } from '../deps.ts';
 import type { AcquiredSandbox } from './acquire-sandbox.ts';
 
-export const recordInformed = async (
+export const recordLossNotice = async (
   { workspaces, telemetry }: Deps<'workspaces' | 'telemetry'>,
   { id, workspace }: Pick<Session, 'id' | 'workspace'>,
   losses: Losses | undefined,
 ): Promise<void> => {
   if (losses === undefined) return;
   try {
-    await workspaces.recordInformed(workspace, id, losses.generation);
+    await workspaces.recordLossNotice(workspace, id, losses.generation);
   } catch (error) {
     telemetry.warn('a delivered loss notice was not recorded', { sessionId: id, error });
   }
@@ -26,11 +26,11 @@ export const lossesForClient = (
   { start, losses }: Pick<AcquiredSandbox, 'start' | 'losses'>,
 ): Losses | undefined => (kind === 'agent' && start === undefined ? undefined : losses);
 
-/** As `recordInformed`, of a client that was told: in a session of executions it is the one to be told. */
-export const recordClientInformed = async (
+/** As `recordLossNotice`, of a client that was told: in a session of executions it is the one to be told. */
+export const recordClientLossNotice = async (
   ports: Deps<'workspaces' | 'telemetry'>,
   session: Pick<Session, 'id' | 'workspace' | 'kind'>,
   losses: Losses | undefined,
 ): Promise<void> => {
-  if (session.kind !== 'agent') await recordInformed(ports, session, losses);
+  if (session.kind !== 'agent') await recordLossNotice(ports, session, losses);
 };

@@ -6,7 +6,7 @@
  */
 import { acquireStep, type LiveSandbox, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { opens, type ReadySandbox, readyOpened } from './ready-sandbox.ts';
+import { opens, type ReadySandbox, readyOpened } from './make-sandbox-ready.ts';
 import type { SandboxRequest } from './sandbox-request.ts';
 import { settleNetwork } from './start-sandbox.ts';
 

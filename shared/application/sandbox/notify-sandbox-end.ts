@@ -1,5 +1,5 @@
 /**
- * Tells the sessions that used a workspace when its sandbox ended, each once (L9). A function that dies before all were told
+ * Notifies the sessions that used a workspace of the end of its sandbox, each once (L9). A function that dies before all were told
  * leaves the record marked: the next start tells first, and so does the janitor's next sweep.
  */
 
@@ -11,7 +11,7 @@ import type { TaskDeps } from '../deps.ts';
 import { openPublisher } from '../events/publisher.ts';
 
 /** No effect on a sandbox whose sessions were told. */
-export const tellOfEnd = async (ports: TaskDeps, workspace: Workspace): Promise<void> => {
+export const notifySandboxEnd = async (ports: TaskDeps, workspace: Workspace): Promise<void> => {
   const { id, sandbox, checkpoint } = workspace;
   if (sandbox?.untold === undefined) return;
   const { generation, stoppedReason = 'it stopped' } = sandbox;

@@ -1,8 +1,8 @@
 /**
- * Sandboxes that their processes keep: asked when all of their sessions are idle, or their slot is needed, and once more
- * before a stop, so that the records say which processes ended with them.
+ * Sandboxes that stay because a process or a call in them runs. A sandbox is asked when all of its sessions are idle, or its slot is
+ * needed, and once more before a stop, so that the records say which processes ended with it.
  *
- * Only a sandbox that ever had a process is asked.
+ * Only a sandbox that ever had a process is asked for processes.
  */
 import { keptUntil, lostWith } from '../../domain/process.ts';
 import type { Workspace } from '../../domain/sandbox.ts';

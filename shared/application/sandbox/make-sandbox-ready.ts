@@ -21,7 +21,7 @@ import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { RestoreOutcome } from '../../ports/workspace-archive.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { configureSandbox } from './configure-sandbox.ts';
-import { whileHeld } from './hold-restore.ts';
+import { whileHeld } from './hold-restore-claim.ts';
 
 export type ReadySandbox = {
   readonly start: SandboxStart;

@@ -8,7 +8,7 @@ import type { Workspace } from '../../domain/sandbox.ts';
 import type { Deps } from '../deps.ts';
 
 /** No effect for a workspace that is no fork. A workspace that moves concurrently is settled at its next stop. */
-export const settleSources = async (
+export const releaseForkPins = async (
   { workspaces, world }: Deps<'workspaces' | 'world'>,
   { id, sources }: Workspace,
 ): Promise<void> => {
