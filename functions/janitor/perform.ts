@@ -7,11 +7,11 @@ import { sealAudit } from '#shared/application/access/seal-audit.ts';
 import type { Deps, ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#shared/application/deps.ts';
 import { tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
 import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
-import { returnSandbox } from '#shared/application/janitor/return-sandbox.ts';
+import { recoverAfterRestart } from '#shared/application/janitor/recover-after-restart.ts';
+import { restartSandboxForApproval } from '#shared/application/janitor/restart-sandbox-for-approval.ts';
 import { saveAll } from '#shared/application/janitor/save-all.ts';
 import { sweep } from '#shared/application/janitor/sweep.ts';
 import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
-import { takeOver } from '#shared/application/janitor/take-over.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
 import { sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
@@ -62,7 +62,7 @@ export const perform = async (
     case 'seals':
       return sealAudit(ports);
     case 'start':
-      return takeOver(ports, { lifetimes, poolSize });
+      return recoverAfterRestart(ports, { lifetimes, poolSize });
     case 'end':
       return saveAll(ports);
     case 'pool':
@@ -70,7 +70,7 @@ export const perform = async (
     case 'stop':
       return stop(ports, task.workspaceId);
     case 'return':
-      return returnSandbox(ports, task.sessionId, { lifetimes });
+      return restartSandboxForApproval(ports, task.sessionId, { lifetimes });
     case 'workspace':
       return { forgotten: await forgetWorkspace(ports, task.workspaceId) };
     case 'project':

@@ -5,7 +5,7 @@
 import type { Session } from '../../domain/session.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { type Program, startProcess } from '../process/start-process.ts';
-import { type ExecutionOptions, enterExecution, leaveExecution } from './enter-execution.ts';
+import { beginExecution, type ExecutionOptions, endExecution } from './begin-execution.ts';
 import { isRefused, openFirst, withSession } from './execute.ts';
 
 export type BackgroundExecution = ExecutionOptions & {
@@ -23,7 +23,7 @@ export const executeInBackground = async (
   execution: BackgroundExecution,
 ): Promise<StartedInBackground> => {
   const key = ports.world.uuid();
-  const entered = await enterExecution(ports, execution, key);
+  const entered = await beginExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
   const { defaults } = execution;
   const { lifetimes } = defaults;
@@ -39,6 +39,6 @@ export const executeInBackground = async (
   } catch (error) {
     throw sessionCreated && (isOpen || !isRefused(error)) ? withSession(ports, error, session) : error;
   } finally {
-    await leaveExecution(ports, session, { key, lifetimes, isWithoutSandbox: !isOpen });
+    await endExecution(ports, session, { key, lifetimes, isWithoutSandbox: !isOpen });
   }
 };

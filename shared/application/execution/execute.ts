@@ -14,8 +14,8 @@ import type { ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { type EnteredSandbox, enterSandbox } from '../sandbox/open-sandbox.ts';
 import { endSession } from '../turn/requests/end-session.ts';
+import { beginExecution, type Entered, type ExecutionOptions, endExecution } from './begin-execution.ts';
 import { callInSandbox, type Ran, refuseCancelled } from './call-in-sandbox.ts';
-import { type Entered, type ExecutionOptions, enterExecution, leaveExecution } from './enter-execution.ts';
 
 export type Execution = ExecutionOptions & {
   readonly tool: string;
@@ -31,7 +31,7 @@ export type Executed = Ran & {
 
 export const execute = async (ports: ExecutionDeps, execution: Execution): Promise<Executed> => {
   const key = ports.world.uuid();
-  const entered = await enterExecution(ports, execution, key);
+  const entered = await beginExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
   let opened: EnteredSandbox | undefined;
   try {
@@ -45,7 +45,7 @@ export const execute = async (ports: ExecutionDeps, execution: Execution): Promi
   } finally {
     const isWithoutSandbox = opened === undefined;
     const { lifetimes } = execution.defaults;
-    await leaveExecution(ports, session, { key, lifetimes, isWithoutSandbox });
+    await endExecution(ports, session, { key, lifetimes, isWithoutSandbox });
   }
 };
 

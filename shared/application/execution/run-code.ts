@@ -14,8 +14,8 @@ import type { Deps, ExecutionDeps } from '../deps.ts';
 import { keepRenewed } from '../renew-lease-or-claim.ts';
 import { enterSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
+import { beginCall, endExecution } from './begin-execution.ts';
 import { callInSandbox } from './call-in-sandbox.ts';
-import { beginCall, leaveExecution } from './enter-execution.ts';
 import { type ProgramResult, readProgramResult } from './read-program-result.ts';
 
 export type CodeRequest = {
@@ -58,7 +58,7 @@ const occupy = async (ports: ExecutionDeps, session: Session, request: Keyed): P
   if (session.kind === 'agent')
     return { session, release: keepActive(ports, session, request.lifetimes).stop };
   const entered = await beginCall(ports, session, request);
-  return { session: entered, release: () => leaveExecution(ports, entered, request) };
+  return { session: entered, release: () => endExecution(ports, entered, request) };
 };
 
 /** Heartbeats until `stop`: several within each idle limit. */

@@ -32,7 +32,7 @@ import { failTurn } from '../turn/requests/fail-turn.ts';
 import { trialUse } from '../turn/trial/trial-use.ts';
 import { collectPin } from './collect-pins.ts';
 import { forgetRemains } from './forget-remains.ts';
-import { openRests, type Rest, restSandbox } from './rest-sandbox.ts';
+import { openIdleStops, type Rest, stopIdleSandbox } from './stop-idle-sandbox.ts';
 
 export type SweepDeps = StopDeps & Deps<'callers' | 'trees'>;
 
@@ -51,7 +51,7 @@ export const openDueReader = (
   ports: SweepDeps,
   settings: SweepSettings,
 ): ((itemsMax: number, onUnreadable: (error: unknown) => void) => Promise<readonly DueItem[]>) => {
-  const rest = openRests(ports, settings);
+  const rest = openIdleStops(ports, settings);
   const { sessions, workspaces } = ports;
   const sweepOne = async (session: Session): Promise<void> => {
     if (!(await removedAsUnused(ports, session))) await sweepSession(ports, session, { ...settings, rest });
@@ -270,7 +270,7 @@ const tryRest = async (
   settings: SweepSettings & { readonly at: number },
 ): Promise<number | undefined> => {
   if (sandbox.isTrial || users.length === 0) return undefined;
-  const rested = await restSandbox(ports, id, settings);
+  const rested = await stopIdleSandbox(ports, id, settings);
   if (rested === true) return undefined;
   return rested === false ? settings.at + stopRetryMs : rested;
 };

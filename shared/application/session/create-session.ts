@@ -17,7 +17,7 @@ import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import type { SessionDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { joinSandbox } from './join-sandbox.ts';
+import { joinRunningSandbox } from './join-running-sandbox.ts';
 import { instructionsOf, newSession, type SessionDefaults, type SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace } from './resolve-workspace.ts';
 
@@ -78,7 +78,7 @@ export const createIn = async (
     ...newSession({ now: ports.world.now(), id }, { project, workspace }, request),
     ...(request.continues?.agent === undefined ? {} : { agent: request.continues.agent }),
   };
-  const session = joinSandbox(made, where?.workspace ?? {}, request.options);
+  const session = joinRunningSandbox(made, where?.workspace ?? {}, request.options);
   const instructions = made.kind === 'agent' ? textFor(project, request) : undefined;
   const sealed = request.options.environment?.sealed;
   const result = await ports.sessions.create(session, {

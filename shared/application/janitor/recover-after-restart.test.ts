@@ -9,8 +9,8 @@ import {
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { recoverAfterRestart } from './recover-after-restart.ts';
 import { sweep } from './sweep.ts';
-import { takeOver } from './take-over.ts';
 
 const lifetimes = {
   idleMs: 900_000,
@@ -25,7 +25,7 @@ const open = () => {
   const settings = { lifetimes, poolSize: 0 };
   return {
     ...quiet,
-    start: () => takeOver(quiet.ports, settings),
+    start: () => recoverAfterRestart(quiet.ports, settings),
     look: () => sweep(quiet.ports, { lifetimes }),
   };
 };

@@ -1,7 +1,7 @@
 /** New sessions in a workspace whose sandbox runs, starts, or has stopped. */
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { joinSandbox } from './join-sandbox.ts';
+import { joinRunningSandbox } from './join-running-sandbox.ts';
 
 const session = newSession({ flavor: 'micro', template: 'node' });
 const within = (sandbox = newSandbox({ flavor: 'small', state: 'ready' })) => ({
@@ -10,11 +10,15 @@ const within = (sandbox = newSandbox({ flavor: 'small', state: 'ready' })) => ({
 });
 
 test('a session that names nothing takes what runs', () => {
-  expect(joinSandbox(session, within(), {})).toEqual({ ...session, flavor: 'small', template: 'python' });
+  expect(joinRunningSandbox(session, within(), {})).toEqual({
+    ...session,
+    flavor: 'small',
+    template: 'python',
+  });
 });
 
 test('a session that names something else is refused, and each difference named', () => {
-  expect(() => joinSandbox(session, within(), { flavor: 'micro', template: 'node' })).toThrow(
+  expect(() => joinRunningSandbox(session, within(), { flavor: 'micro', template: 'node' })).toThrow(
     expect.objectContaining({
       code: 'conflict',
       message: 'the sandbox of the workspace runs with another flavor, template',
@@ -24,6 +28,6 @@ test('a session that names something else is refused, and each difference named'
 
 test('a sandbox that stops, or none, decides nothing', () => {
   for (const state of ['stopping', 'stopped'] as const)
-    expect(joinSandbox(session, within(newSandbox({ state })), { flavor: 'micro' })).toBe(session);
-  expect(joinSandbox(session, workspaceOf(session), { flavor: 'micro' })).toBe(session);
+    expect(joinRunningSandbox(session, within(newSandbox({ state })), { flavor: 'micro' })).toBe(session);
+  expect(joinRunningSandbox(session, workspaceOf(session), { flavor: 'micro' })).toBe(session);
 });

@@ -1,6 +1,6 @@
 /**
- * Brings back the sandbox of a turn that waits for a person: started, its files restored, and stopped again after the time for
- * waiting. A turn that waits no more starts its sandbox itself.
+ * Restarts the sandbox of a turn that waits for a person, and restores its files. It stops again after the time for waiting. A turn
+ * that no longer waits starts its sandbox itself.
  */
 import type { SessionId } from '../../domain/ids.ts';
 import type { Lifetimes } from '../../domain/session-sweep.ts';
@@ -11,7 +11,7 @@ import { openSandbox } from '../sandbox/open-sandbox.ts';
 
 type Settings = { readonly lifetimes: Lifetimes };
 
-export const returnSandbox = async (
+export const restartSandboxForApproval = async (
   ports: SandboxDeps & Deps<'turns'>,
   id: SessionId,
   settings: Settings,

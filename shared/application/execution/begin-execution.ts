@@ -1,5 +1,6 @@
 /**
- * Enters an execution into its session: a new one, or a named one that has not ended, also a paused one. From then on the call counts as running, until it cannot be running any more (L5).
+ * Begins an execution in its session: a new one, or a named one that has not ended, which includes a paused one. From then on the call
+ * counts as running, until it cannot be running any more (L5).
  */
 
 import type { SessionId } from '../../domain/ids.ts';
@@ -44,7 +45,7 @@ const callMsMax = ({ timeoutSeconds }: Pick<ExecutionOptions, 'timeoutSeconds'>)
 
 export type Entered = { readonly session: Session; readonly sessionCreated: boolean };
 
-export const enterExecution = async (
+export const beginExecution = async (
   ports: SessionDeps,
   execution: ExecutionOptions,
   key: string,
@@ -113,7 +114,7 @@ type Leaving = Pick<Beginning, 'key' | 'lifetimes'> & {
 };
 
 /** A call that was not ended counts until it expires: its result is worth more. */
-export const leaveExecution = async (
+export const endExecution = async (
   ports: Deps<'sessions' | 'telemetry' | 'world'>,
   session: Session,
   { key, lifetimes, isWithoutSandbox = false }: Leaving,

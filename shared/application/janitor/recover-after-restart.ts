@@ -1,9 +1,8 @@
 /**
- * The start of a platform that runs alone on its machine: every function of its last life is dead, so nothing waits for a
- * lease, a claim or a call that one of them held, nor for a sandbox that ended with them.
+ * Recovery of a platform that runs alone on its machine, at its start: every function of the previous run is dead, so nothing waits
+ * for a lease, a claim or a call that one of them held, nor for a sandbox that ended with them.
  *
- * To be run before any other function: it cannot tell a living holder from a dead one. The sweep that follows goes on with
- * the work.
+ * It runs before any other function: it cannot tell a living holder from a dead one. The sweep that follows continues the work.
  */
 
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
@@ -12,19 +11,22 @@ import { idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
 
-export type TakenOver = {
+export type Recovered = {
   readonly lost: number;
   readonly sessions: number;
   readonly workspaces: number;
   readonly failed: number;
 };
 
-type TakeOver = {
+type Recovery = {
   readonly lifetimes: Lifetimes;
   readonly poolSize: number;
 };
 
-export const takeOver = async (ports: StopDeps, { lifetimes, poolSize }: TakeOver): Promise<TakenOver> => {
+export const recoverAfterRestart = async (
+  ports: StopDeps,
+  { lifetimes, poolSize }: Recovery,
+): Promise<Recovered> => {
   // A start whose task is not there was not answered in the last life: no age makes it too young.
   const { lost } = await sweepOrphans(ports, { poolSize, unseenMs: 0 });
   let failed = 0;

@@ -9,7 +9,7 @@ import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionOptions } from './new-session.ts';
 
-export const joinSandbox = (
+export const joinRunningSandbox = (
   session: Session,
   { sandbox }: Partial<Pick<Workspace, 'sandbox'>>,
   options: SessionOptions,

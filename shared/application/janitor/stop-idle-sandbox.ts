@@ -1,5 +1,5 @@
 /**
- * Releases the sandbox of a workspace whose sessions are all idle, unless one of them becomes active concurrently.
+ * Stops the sandbox of a workspace whose sessions are all idle, unless one of them becomes active concurrently.
  *
  * Read once per workspace and sweep, however many of its sessions are due, in portions up to the first that is not idle.
  * More sessions than one transaction can check are read after the sandbox was marked: a later use removes
@@ -24,25 +24,25 @@ import { workOf } from '../sandbox/turn-work.ts';
  */
 export type Rest = (session: Session) => Promise<boolean | number>;
 
-type RestSettings = { readonly lifetimes: Lifetimes };
+type IdleStopSettings = { readonly lifetimes: Lifetimes };
 
 /** For one sweep. A session that was not idle yet when its workspace was read has it read again. */
-export const openRests = (ports: StopDeps, settings: RestSettings): Rest => {
+export const openIdleStops = (ports: StopDeps, settings: IdleStopSettings): Rest => {
   const asked = new Map<WorkspaceId, { readonly at: number; readonly rested: Promise<boolean | number> }>();
   return (session) => {
     const known = asked.get(session.workspace);
     if (known !== undefined && known.at >= idleFrom(session, settings.lifetimes)) return known.rested;
     const at = ports.world.now();
-    const rested = restSandbox(ports, session.workspace, { ...settings, at });
+    const rested = stopIdleSandbox(ports, session.workspace, { ...settings, at });
     asked.set(session.workspace, { at, rested });
     return rested;
   };
 };
 
-type Resting = RestSettings & { readonly at: number };
+type Resting = IdleStopSettings & { readonly at: number };
 
 /** As it is told of a session; true where no session is at rest, or another caller looks after it. */
-export const restSandbox = async (
+export const stopIdleSandbox = async (
   ports: StopDeps,
   id: WorkspaceId,
   resting: Resting,
