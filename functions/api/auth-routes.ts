@@ -22,7 +22,7 @@ import { authAnswer, callbackQuery, loginQuery, logoutBody } from '#shared/contr
 import { decodeFlow, encodeFlow } from '#shared/contracts/sign-in-flow.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, queryOf, queryText } from './api-route.ts';
-import { requiredOrigin, requireOwnPage } from './own-page.ts';
+import { requiredOrigin, requireOwnPage } from './request-credentials.ts';
 import { throttleAddress } from './throttle-address.ts';
 
 export type Auth = {

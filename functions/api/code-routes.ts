@@ -8,9 +8,9 @@ import { codeAnswerMsMax } from '#shared/domain/limits.ts';
 import { languageOf, languages } from '#shared/domain/template.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiRoute, bodyOf, fieldsOf, pathValue, queryOf } from './api-route.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 import { onSession } from './resource-route.ts';
 import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
-import { answerWhenDone } from './slow-answer.ts';
 
 export const codeRoutes = ({
   ports,

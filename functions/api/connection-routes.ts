@@ -28,7 +28,7 @@ import {
 } from '#shared/contracts/rest/connection-view.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
-import { requiredOrigin } from './own-page.ts';
+import { requiredOrigin } from './request-credentials.ts';
 
 export type ConnectionPorts = LoginDeps &
   Deps<'clients' | 'grants' | 'protocol' | 'projects' | 'tokens' | 'adminTokenHash'>;

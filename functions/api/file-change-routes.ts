@@ -20,6 +20,7 @@ import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bytesOf, queryOf } from './api-route.ts';
 import { checkedPath, filePathOf } from './file-path.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,
@@ -27,7 +28,6 @@ import {
   type SessionSandboxSettings,
   sessionSandbox,
 } from './session-sandbox.ts';
-import { answerWhenDone } from './slow-answer.ts';
 
 type ChangeRoutes = { readonly ports: SessionSandboxPorts; readonly settings: SessionSandboxSettings };
 

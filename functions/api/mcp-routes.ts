@@ -37,7 +37,7 @@ import {
   principalOf,
   queryOf,
 } from './api-route.ts';
-import { answerWhenDone } from './slow-answer.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 
 export type McpPorts = ExecutionDeps & RegistryDeps & AuditDeps & Deps<'addressGuard'>;
 

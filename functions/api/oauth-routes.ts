@@ -17,7 +17,7 @@ import { authorizationFields, formBytesMax, oauthPath, registrationBody } from '
 import { consentQueryOf } from '#shared/contracts/rest/connection-view.ts';
 import { errorStatus, isAppError } from '#shared/errors.ts';
 import { type ApiEvent, bytesOf, json } from './api-route.ts';
-import { requiredOrigin } from './own-page.ts';
+import { requiredOrigin } from './request-credentials.ts';
 import { addressOf, throttleAddress } from './throttle-address.ts';
 
 export type OAuth = {

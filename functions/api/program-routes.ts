@@ -18,6 +18,7 @@ import {
 import { processWaitMsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { type ApiRoute, bodyOf, json } from './api-route.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 import { acceptsEvents, answerWithEvents } from './output-stream.ts';
 import { onSession } from './resource-route.ts';
 import {
@@ -26,7 +27,6 @@ import {
   type SessionSandboxPorts,
   type SessionSandboxSettings,
 } from './session-sandbox.ts';
-import { answerWhenDone } from './slow-answer.ts';
 
 const startErrors = [...insideErrors, 'file_not_found', 'tool_outcome_unknown'] as const;
 

@@ -19,9 +19,9 @@ import { type ApiEvent, type ApiRoute, json, principalOf, refuseFields } from '.
 import { type Auth, answerAuth, isAuth } from './auth-routes.ts';
 import { answerLink, isLink, type Links } from './link-routes.ts';
 import { answerOAuth, isOAuth, type OAuth } from './oauth-routes.ts';
-import { callerOf } from './own-page.ts';
 import { fence } from './preview-headers.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
+import { callerOf } from './request-credentials.ts';
 
 export type Doors = {
   readonly routes: readonly ApiRoute[];

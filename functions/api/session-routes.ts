@@ -43,8 +43,8 @@ import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 import { onSession } from './resource-route.ts';
-import { answerWhenDone } from './slow-answer.ts';
 
 export type SessionPorts = SessionDeps &
   AuditDeps &

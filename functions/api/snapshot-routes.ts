@@ -17,9 +17,9 @@ import {
   snapshotView,
 } from '#shared/contracts/rest/snapshot-view.ts';
 import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionSandboxPorts } from './session-sandbox.ts';
-import { answerWhenDone } from './slow-answer.ts';
 
 export type SnapshotPorts = SessionSandboxPorts & Deps<'snapshots'>;
 

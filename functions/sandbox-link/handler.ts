@@ -13,8 +13,8 @@ import { decode } from '#shared/contracts/decode.ts';
 import { type LinkAnswer, type LinkCall, linkCall } from '#shared/contracts/link.ts';
 import { adopt } from './adopt.ts';
 import { apply } from './apply.ts';
-import { carry, refusal, refuseTarget } from './carry.ts';
 import { compare } from './compare.ts';
+import { forwardRequest, refusal, refuseTarget } from './forward-request.ts';
 import { readSaved } from './read-saved.ts';
 import { openRecentManifests } from './recent-manifests.ts';
 import { restore } from './restore.ts';
@@ -60,7 +60,7 @@ const answer = (call: SandboxCall, target: URL): Promise<StreamedResult> => {
   const context = { target, bucket, sharedBucket, telemetry, recent };
   switch (call.kind) {
     case 'fetch':
-      return carry(call, { target, telemetry });
+      return forwardRequest(call, { target, telemetry });
     case 'save': {
       const executed = asExecuted(call);
       return report(

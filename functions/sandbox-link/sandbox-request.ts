@@ -8,7 +8,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod';
-import { startPatientTimer } from '#shared/adapters/patient-timer.ts';
+import { startInputTimeout } from '#shared/adapters/input-timeout.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import { errorRules } from '#shared/errors.ts';
 
@@ -54,7 +54,7 @@ export const openRequest = ({
     headers: { ...headers, ...(body instanceof Uint8Array ? { 'content-length': body.length } : {}) },
   });
   let isConnected = false;
-  const stopWaiting = startPatientTimer(connectMsMax, () =>
+  const stopWaiting = startInputTimeout(connectMsMax, () =>
     outgoing.destroy(new Error('connecting took too long')),
   );
   outgoing.once('socket', (socket) => {

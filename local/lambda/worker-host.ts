@@ -8,7 +8,7 @@
  */
 import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { startPatientTimer } from '#shared/adapters/patient-timer.ts';
+import { startInputTimeout } from '#shared/adapters/input-timeout.ts';
 import { failure, type Outcome, type ResponseSink, timedOut } from './function.ts';
 import type { Call, FromWorker, ToWorker, WorkerSettings } from './worker/messages.ts';
 
@@ -40,7 +40,7 @@ export const startWorkerHost = (options: WorkerHostOptions): WorkerHost => {
   const calls = trackCalls({
     send,
     onTimeout: () => {
-      stopWaiting ??= startPatientTimer(pongTimeoutMs, () => void kill());
+      stopWaiting ??= startInputTimeout(pongTimeoutMs, () => void kill());
       send({ type: 'ping' });
     },
   });

@@ -9,9 +9,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Egress, EgressConnection, EgressTarget } from '#shared/ports/egress.ts';
+import { startInputTimeout } from '../input-timeout.ts';
 import { checkAddress, type Resolve } from '../mcp/checked-address.ts';
 import { within } from '../mcp/deadline.ts';
-import { startPatientTimer } from '../patient-timer.ts';
 
 export type EgressOptions = {
   /** `host` or `host:port` each, which may be private. */
@@ -60,7 +60,7 @@ const tryConnect = async (host: string, port: number): Promise<Socket | undefine
   const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
   // It may fail at any moment, also when nothing waits for it.
   socket.on('error', () => undefined);
-  const stopWaiting = startPatientTimer(connectMsMax, () =>
+  const stopWaiting = startInputTimeout(connectMsMax, () =>
     socket.destroy(new Error('connecting took too long')),
   );
   try {

@@ -9,7 +9,7 @@ import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { startPatientTimer } from '../patient-timer.ts';
+import { startInputTimeout } from '../input-timeout.ts';
 import { bareHost } from './checked-address.ts';
 import { explainFailure, unreachable } from './unreachable.ts';
 
@@ -40,7 +40,7 @@ export const sendPinned = (request: PinnedRequest, agents: Agents): Promise<http
       ? https.request({ ...optionsOf(request), agent: agents.https, rejectUnauthorized: true })
       : http.request({ ...optionsOf(request), agent: agents.http });
     let isConnected = false;
-    const stopWaiting = startPatientTimer(connectMsMax, () =>
+    const stopWaiting = startInputTimeout(connectMsMax, () =>
       outgoing.destroy(unreachable(`no connection to it within ${connectMsMax / 1000} s`)),
     );
     const onConnected = (): void => {

@@ -19,10 +19,10 @@ import type { DeliveryQueue } from '#shared/ports/webhooks.ts';
 import { batchDelete } from './batch.ts';
 import { duePages } from './due.ts';
 import { queryPages } from './query-pages.ts';
-import { releaseLease, renewLease, senderWoken, takeLease } from './sender-lease.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { deliveryFrom, noticeFrom, rowItem, waitingItem } from './webhook-items.ts';
+import { releaseLease, renewLease, senderWoken, takeLease } from './webhook-sender-lease.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 

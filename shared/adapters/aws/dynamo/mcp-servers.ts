@@ -13,8 +13,8 @@ import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
 import { dueRecords } from './due.ts';
 import { featureUsed } from './features.ts';
-import { inLivingProject, isInDeletedProject } from './living-project.ts';
 import { prefixedItems } from './partition.ts';
+import { ifProjectNotDeleted, isInDeletedProject } from './project-not-deleted.ts';
 import type { Actions } from './slot-moves.ts';
 import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -81,7 +81,7 @@ const add =
         },
       },
       featureUsed(table.name, 'mcpServers'),
-      inLivingProject(table.name, server.project),
+      ifProjectNotDeleted(table.name, server.project),
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     if (result === 'done') return 'added';

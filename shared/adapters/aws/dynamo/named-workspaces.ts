@@ -9,8 +9,8 @@ import type { Workspace } from '#shared/domain/sandbox.ts';
 import { answersInWorkspace, type Session } from '#shared/domain/session.ts';
 import type { FilesSource } from '#shared/domain/snapshot.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
-import { inLivingProject } from './living-project.ts';
 import { pinActions, sourceActions } from './pin-actions.ts';
+import { ifProjectNotDeleted } from './project-not-deleted.ts';
 import { pageOfProject } from './project-pages.ts';
 import { endedStatuses, statusNames } from './session-life.ts';
 import { keys, namesIn, type Table } from './table.ts';
@@ -39,7 +39,7 @@ export const makeWorkspaceActions = (
 /** Its entry in its project, unless that is deleted: the entry would never be removed (WS5). */
 const namedActions = (TableName: string, workspace: Workspace): Actions => [
   { Put: { TableName, Item: pointerOf(workspace) } },
-  inLivingProject(TableName, workspace.project),
+  ifProjectNotDeleted(TableName, workspace.project),
 ];
 
 /** A session begins to use an existing workspace, unless that is being deleted. */

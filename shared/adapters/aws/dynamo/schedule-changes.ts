@@ -10,7 +10,7 @@ import {
   type ScheduleTarget,
   targetKey,
 } from '#shared/domain/schedule/schedule.ts';
-import { inLivingProject } from './living-project.ts';
+import { ifProjectNotDeleted } from './project-not-deleted.ts';
 import { isLongPrompt, promptItem } from './schedule-items.ts';
 import { keys } from './table.ts';
 
@@ -55,7 +55,7 @@ const counting = (TableName: string, project: ProjectId, step: number) => ({
 export const enter = (TableName: string, project: ProjectId, { id, schedulesMax }: Entry): Actions => {
   const count = counting(TableName, project, 1);
   return [
-    inLivingProject(TableName, project),
+    ifProjectNotDeleted(TableName, project),
     { Put: { TableName, Item: { ...keys.scheduleOf(project, id) }, ConditionExpression: isNew } },
     {
       Update: {

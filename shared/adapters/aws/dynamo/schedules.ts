@@ -8,8 +8,8 @@ import { type Pin, type ScheduleId, targetKey } from '#shared/domain/schedule/sc
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { duePages } from './due.ts';
-import { isInDeletedProject } from './living-project.ts';
 import { newestKept, partitionItems, prefixedItems } from './partition.ts';
+import { isInDeletedProject } from './project-not-deleted.ts';
 import {
   type Actions,
   enter,

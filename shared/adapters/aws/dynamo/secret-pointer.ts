@@ -9,7 +9,7 @@ import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dy
 import * as z from 'zod';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
-import { inLivingProject, isInDeletedProject } from './living-project.ts';
+import { ifProjectNotDeleted, isInDeletedProject } from './project-not-deleted.ts';
 import { type Item, isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -77,7 +77,7 @@ const take =
       UpdateExpression: 'SET draft = :draft, heldUntil = :until ADD litter :litter',
       ExpressionAttributeValues: { ':at': at, ':until': until, ':draft': draft, ':litter': new Set([draft]) },
     };
-    const actions = [...(isClearing ? [] : [inLivingProject(TableName, project)]), { Update: hold }];
+    const actions = [...(isClearing ? [] : [ifProjectNotDeleted(TableName, project)]), { Update: hold }];
     const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result === 'done') return read(table)(project);
     return isInDeletedProject(actions, result) ? 'gone' : undefined;

@@ -14,12 +14,12 @@ import {
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhooks.ts';
 import { featureUsed } from './features.ts';
-import { inLivingProject, isInDeletedProject } from './living-project.ts';
 import { newestKept, partitionItems } from './partition.ts';
-import { senderWoken } from './sender-lease.ts';
+import { ifProjectNotDeleted, isInDeletedProject } from './project-not-deleted.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { noticePut, rowFrom, webhookFrom, webhookItem } from './webhook-items.ts';
+import { senderWoken } from './webhook-sender-lease.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -83,7 +83,7 @@ const create =
       },
       { Put: { TableName, Item: { ...keys.webhookSecret(webhook.id), secret } } },
       featureUsed(TableName, 'webhooks'),
-      ...(webhook.project === undefined ? [] : [inLivingProject(TableName, webhook.project)]),
+      ...(webhook.project === undefined ? [] : [ifProjectNotDeleted(TableName, webhook.project)]),
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     if (result === 'done') return 'created';

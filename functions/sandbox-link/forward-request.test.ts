@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { outputStreamMsMax } from '#shared/domain/limits.ts';
-import { carry } from './carry.ts';
+import { forwardRequest } from './forward-request.ts';
 
 const telemetry = {
   info: () => undefined,
@@ -41,7 +41,7 @@ const openAnswer = async (contentType: string) => {
     path: '/ports/8000/',
     headers: {},
   } as const;
-  const { body } = await carry(call, { target, telemetry });
+  const { body } = await forwardRequest(call, { target, telemetry });
   if (typeof body === 'string') throw new Error('it is no stream');
   const reader = body.getReader();
   expect(Buffer.from((await reader.read()).value).toString()).toBe('data: 1\n\n');

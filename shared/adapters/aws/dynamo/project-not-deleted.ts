@@ -7,7 +7,7 @@ import type { ProjectId } from '#shared/domain/ids.ts';
 import type { Actions } from './slot-moves.ts';
 import { type Cancellation, keys } from './table.ts';
 
-export const inLivingProject = (TableName: string, project: ProjectId): Actions[number] => ({
+export const ifProjectNotDeleted = (TableName: string, project: ProjectId): Actions[number] => ({
   ConditionCheck: {
     TableName,
     Key: keys.project(project),

@@ -1,7 +1,7 @@
 /** An answer that takes long: its status is sent before it is known, and its failure is in its body. */
 import { expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
-import { answerWhenDone } from './slow-answer.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
 
 const warned: string[] = [];
 const telemetry = {

@@ -6,7 +6,7 @@
  */
 
 /** Calls `onPassed` after `ms`, unless it is stopped before; gives back that stop. */
-export const startPatientTimer = (ms: number, onPassed: () => void): (() => void) => {
+export const startInputTimeout = (ms: number, onPassed: () => void): (() => void) => {
   let afterInput: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
     // Immediates run behind the phase of the loop that reads input: https://nodejs.org/en/learn/asynchronous-work/event-loop-timers-and-nexttick

@@ -1,5 +1,5 @@
 /**
- * Carries one request into a sandbox and streams its answer back, without reading either. A stream of events ends before the
+ * Forwards one request into a sandbox and streams its answer back, without reading either. A stream of events ends before the
  * function's time does.
  *
  * Refused: a target outside the range of the sandboxes, headers of one connection, and a path, header or body that
@@ -35,7 +35,10 @@ const connectionHeaders = new Set([
 /** A sandbox can set no cookie and cannot answer in the name of the link. */
 const heldBack = new Set([...connectionHeaders, 'set-cookie', linkHeader]);
 
-export const carry = async (call: FetchCall, { target, telemetry }: Carrier): Promise<StreamedResult> => {
+export const forwardRequest = async (
+  call: FetchCall,
+  { target, telemetry }: Carrier,
+): Promise<StreamedResult> => {
   const fault = findFault(call);
   if (fault !== undefined) return refusal('invalid_request', fault);
   const { method, path, headers, correlationId } = call;

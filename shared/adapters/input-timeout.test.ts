@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { startPatientTimer } from './patient-timer.ts';
+import { startInputTimeout } from './input-timeout.ts';
 
 test('what has arrived while the thread stood still is handled before the timer passes', async () => {
   const server = createServer((socket) => void socket.end()).listen(0, '127.0.0.1');
@@ -11,7 +11,7 @@ test('what has arrived while the thread stood still is handled before the timer 
   const passed = Promise.withResolvers<void>();
   const socket = connect({ host: '127.0.0.1', port: (server.address() as { readonly port: number }).port });
   socket.once('connect', () => handled.push('connected'));
-  startPatientTimer(10, () => {
+  startInputTimeout(10, () => {
     handled.push('passed');
     passed.resolve();
   });
@@ -25,8 +25,8 @@ test('what has arrived while the thread stood still is handled before the timer 
 
 test('it passes when nothing comes, and not once it is stopped', async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const stop = startPatientTimer(1, () => resolve('the stopped one'));
+  const stop = startInputTimeout(1, () => resolve('the stopped one'));
   stop();
-  startPatientTimer(2, () => resolve('the other'));
+  startInputTimeout(2, () => resolve('the other'));
   expect(await promise).toBe('the other');
 });
