@@ -7,13 +7,13 @@
 import { join, resolve } from 'node:path';
 import type { FunctionName } from '#shared/config/environment.ts';
 import { bundleTogether } from '../functions/bundle.ts';
-import { keepBuild } from '../sandbox-task/kept-build.ts';
+import { cacheBuild } from '../sandbox-task/build-cache.ts';
 
 const repository = resolve(import.meta.dirname, '..');
 
 /** The module of each function that exports its handler. */
 export const bundledFunctions = async (): Promise<(name: FunctionName) => string> => {
-  const folder = await keepBuild({
+  const folder = await cacheBuild({
     kept: join(repository, 'node_modules', '.functions'),
     sources: ['package-lock.json', 'functions', 'shared'].map((path) => join(repository, path)),
     isHeld: true,

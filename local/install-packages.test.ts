@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keepBuild } from '../sandbox-task/kept-build.ts';
+import { cacheBuild } from '../sandbox-task/build-cache.ts';
 
 const script = join(import.meta.dirname, 'install-packages.sh');
 
@@ -22,7 +22,7 @@ const open = async (isHeld: boolean) => {
   await chmod(join(programs, 'npm'), 0o755);
   const kept = join(folder, 'node_modules', '.functions');
   const sources = [join(folder, 'package-lock.json')];
-  const build = await keepBuild({ kept, sources, isHeld, buildInto: async () => undefined });
+  const build = await cacheBuild({ kept, sources, isHeld, buildInto: async () => undefined });
   const change = (): Promise<void> => utimes(join(folder, 'node_modules/.package-lock.json'), 1, 1);
   const install = () => {
     const environment = { PATH: `${programs}:/usr/bin:/bin` };

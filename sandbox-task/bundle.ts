@@ -11,8 +11,8 @@ import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } f
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
+import { cacheBuild } from './build-cache.ts';
 import { machineNames, seccompFilter } from './confinement/filter.ts';
-import { keepBuild } from './kept-build.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const kept = source('../node_modules/.sandbox');
@@ -21,7 +21,7 @@ const sources = [source('../package-lock.json'), source('.'), source('../shared'
 
 /** The folder is a copy. */
 export const bundleSandbox = async (folder: string): Promise<void> => {
-  const built = await keepBuild({ kept, sources, isHeld: false, buildInto });
+  const built = await cacheBuild({ kept, sources, isHeld: false, buildInto });
   await cp(built, folder, { recursive: true });
 };
 

@@ -18,7 +18,7 @@ import { relayCallsMax, relayClientsMax, relayLineBytesMax } from '#shared/domai
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
 import { leftBy, openRelaySocket } from './relay-socket.ts';
-import { repeatable, takenUp } from './take-up.ts';
+import { repeatable, retryWithNextHolder } from './retry-with-next-holder.ts';
 
 type SocketParts = { readonly relay: SandboxRelay; readonly log: Log };
 
@@ -92,7 +92,7 @@ const answerTo = async (relay: SandboxRelay, { line, id, mayRepeat, left }: Aske
     }
   };
   try {
-    return await takenUp(ask, () => mayRepeat);
+    return await retryWithNextHolder(ask, () => mayRepeat);
   } catch (cause) {
     const message = cause instanceof RelayRefusal ? cause.message : 'the relay was lost before the answer';
     return failed(id, { code: failureCodes.refused, message, data: { code: 'sandbox_unavailable' } });

@@ -22,7 +22,7 @@ import { refuseUnreadable } from '../http-messages.ts';
 import type { Log } from '../logs.ts';
 import { RelayRefusal, type SandboxRelay } from './relay.ts';
 import { leftBy, openRelaySocket } from './relay-socket.ts';
-import { takenUp } from './take-up.ts';
+import { retryWithNextHolder } from './retry-with-next-holder.ts';
 
 type ProxyParts = { readonly relay: SandboxRelay; readonly log: Log };
 
@@ -36,7 +36,7 @@ const connectionIdleMsMax = 300_000;
 export const createProxy = ({ relay, log }: ProxyParts): Server => {
   const server = createServer({ maxHeaderSize: headBytesMax }, (request, response) => {
     const mayRepeat = (): boolean => isRepeatable(request) && !response.headersSent && !response.destroyed;
-    takenUp(() => forward(relay, request, response), mayRepeat).catch((cause: unknown) => {
+    retryWithNextHolder(() => forward(relay, request, response), mayRepeat).catch((cause: unknown) => {
       if (response.headersSent) breakOff(response.socket);
       else refuse(response, cause);
     });

@@ -8,7 +8,7 @@ import type { RelayTarget } from '#shared/contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '#shared/contracts/relay/peer.ts';
 import { relayPairingMsMax } from '#shared/domain/relay/limits.ts';
 import { programLeft, RelayRefusal, type SandboxRelay } from './relay.ts';
-import { takenUp } from './take-up.ts';
+import { retryWithNextHolder } from './retry-with-next-holder.ts';
 
 const unanswered = { status: 504, message: 'the platform did not answer in time' };
 
@@ -20,7 +20,7 @@ export const openRelaySocket = (
   relay: SandboxRelay,
   target: RelayTarget,
   left: AbortSignal,
-): Promise<Duplex> => takenUp(() => openOnce(relay, target, left));
+): Promise<Duplex> => retryWithNextHolder(() => openOnce(relay, target, left));
 
 /** Aborted when the connection of a program closes, or has closed. */
 export const leftBy = (connection: Writable): AbortSignal => {

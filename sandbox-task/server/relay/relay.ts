@@ -16,7 +16,7 @@ import { relayOutboxBytesMax, relaySilenceMsMax, relayStreamsMax } from '#shared
 import { Refusal } from '../refusal.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { createTrialHosts, type TrialHosts } from './trial-hosts.ts';
-import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts';
+import { createWaitingStreams, type WaitingStreams } from './waiting-streams.ts';
 
 export type Holding = {
   readonly id: string;
@@ -31,7 +31,7 @@ export type Holding = {
 };
 
 export type SandboxRelay = Pick<TrialHosts, 'setTrial' | 'wantedHosts'> &
-  Pick<WaitingRoom, 'onWanted'> & {
+  Pick<WaitingStreams, 'onWanted'> & {
     /** True when the session has a network. */
     readonly setNetwork: (hasNetwork: boolean) => void;
     /** False while another holder is heard from that this one does not replace. */
@@ -144,7 +144,7 @@ export const createRelay = ({ isBusy, usedAt }: Use): SandboxRelay => {
       else noteHolder(holding);
     }, relaySilenceMsMax).unref();
   };
-  const waiting = createWaitingRoom(() => ({
+  const waiting = createWaitingStreams(() => ({
     isBusy: isBusy(),
     hasNetwork,
     usedAt: usedAt(),

@@ -9,7 +9,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile }
 import { join } from 'node:path';
 import { isRunning, startOf } from './process-identity.ts';
 
-type KeptBuild = {
+type CachedBuild = {
   /** The folder of all builds of a kind; it has no other content. */
   readonly kept: string;
   /** Files, and folders whose sources count. */
@@ -20,7 +20,7 @@ type KeptBuild = {
 };
 
 /** The folder of the build. */
-export const keepBuild = async ({ kept, sources, isHeld, buildInto }: KeptBuild): Promise<string> => {
+export const cacheBuild = async ({ kept, sources, isHeld, buildInto }: CachedBuild): Promise<string> => {
   const target = join(kept, await nameOf(sources));
   if (await isMissing(target)) await make(target, { kept, buildInto });
   if (isHeld) await writeFile(join(target, `${holder}${process.pid}`), startOf(process.pid));
@@ -29,7 +29,7 @@ export const keepBuild = async ({ kept, sources, isHeld, buildInto }: KeptBuild)
 
 const make = async (
   target: string,
-  { kept, buildInto }: Pick<KeptBuild, 'kept' | 'buildInto'>,
+  { kept, buildInto }: Pick<CachedBuild, 'kept' | 'buildInto'>,
 ): Promise<void> => {
   await mkdir(kept, { recursive: true });
   const old = (await readdir(kept)).filter((name) => !name.startsWith(unfinished));

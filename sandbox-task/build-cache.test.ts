@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, utimes, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keepBuild } from './kept-build.ts';
+import { cacheBuild } from './build-cache.ts';
 
 /** A folder of sources, and builds that number themselves. */
 const open = async () => {
@@ -17,7 +17,7 @@ const open = async () => {
   };
   return {
     kept,
-    build: (isHeld = false) => keepBuild({ kept, sources: [sources], isHeld, buildInto }),
+    build: (isHeld = false) => cacheBuild({ kept, sources: [sources], isHeld, buildInto }),
     change: (name: string, text: string) => writeFile(join(sources, name), text),
     touch: (name: string, seconds: number) => utimes(join(sources, name), seconds, seconds),
   };

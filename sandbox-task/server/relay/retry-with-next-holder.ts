@@ -9,7 +9,7 @@ import type { RelayRequest } from '#shared/contracts/relay/rpc.ts';
 import { relayLineBytesMax, relayTakeUpsMax } from '#shared/domain/relay/limits.ts';
 import { isEndOfRelay } from './relay.ts';
 
-export const takenUp = async <T>(
+export const retryWithNextHolder = async <T>(
   attempt: () => Promise<T>,
   mayRepeat: () => boolean = () => true,
 ): Promise<T> => {

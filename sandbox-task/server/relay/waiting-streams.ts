@@ -13,7 +13,7 @@ import {
   relayWishMs,
 } from '#shared/domain/relay/limits.ts';
 
-export type WaitingRoom = {
+export type WaitingStreams = {
   /** Calls the listener while a stream waits for a holder, again and again; gives back the end of that. */
   readonly onWanted: (listener: () => void) => () => void;
   /** Resolves when called, when nothing is expected any more, or after the longest wait, which is short after one in vain. */
@@ -30,7 +30,7 @@ const lookMs = 250;
 
 type Around = Omit<Surroundings, 'hearers' | 'heardUntil' | 'toldAt'>;
 
-export const createWaitingRoom = (around: () => Around): WaitingRoom => {
+export const createWaitingStreams = (around: () => Around): WaitingStreams => {
   const inside = new Set<() => void>();
   const listeners = new Set<() => void>();
   let inVainUntil = 0;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { relayLineBytesMax, relayTakeUpsMax } from '#shared/domain/relay/limits.ts';
-import { repeatable, takenUp } from './take-up.ts';
+import { repeatable, retryWithNextHolder } from './retry-with-next-holder.ts';
 
 const callOf = (method: string, params?: Record<string, unknown>) => {
   const request = { jsonrpc: '2.0' as const, id: 1, method, ...(params && { params }) };
@@ -38,6 +38,6 @@ test('a failure of another kind is no reason to try again', async () => {
     tries += 1;
     return Promise.reject(new Error('refused'));
   };
-  await expect(takenUp(attempt)).rejects.toThrow('refused');
+  await expect(retryWithNextHolder(attempt)).rejects.toThrow('refused');
   expect([tries, relayTakeUpsMax]).toEqual([1, 3]);
 });
