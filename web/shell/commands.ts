@@ -7,7 +7,7 @@ import { leave } from '../access/leave.ts';
 import type { IconName } from '../components/icon.vue';
 import { notify } from '../components/notices.vue';
 import { cancelTurn, liveState, openSessionId } from '../session/live-session.ts';
-import { isAsking } from '../waiting/asked-now.ts';
+import { isAsking } from '../waiting/sessions-awaiting-approval.ts';
 import { navigation } from './navigation.ts';
 import { chooseTheme, theme, themes } from './window.ts';
 

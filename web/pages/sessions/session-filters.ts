@@ -1,7 +1,7 @@
 /** Filters of the sessions page, as fields and as part of the address. Pure. */
 import type { Session } from '#sdk/routes.ts';
 import { statusLabel } from '#shared/domain/session-label.ts';
-import { isAsking } from '../../waiting/asked-now.ts';
+import { isAsking } from '../../waiting/sessions-awaiting-approval.ts';
 import { hasEnded } from './session-tree.ts';
 
 export type Filters = {

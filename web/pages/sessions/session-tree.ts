@@ -6,7 +6,7 @@
  */
 import type { Session } from '#sdk/routes.ts';
 import { statusLabel } from '#shared/domain/session-label.ts';
-import { isAsking } from '../../waiting/asked-now.ts';
+import { isAsking } from '../../waiting/sessions-awaiting-approval.ts';
 
 export type SessionNode = {
   readonly session: Session;

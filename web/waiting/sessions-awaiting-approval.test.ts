@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Session } from '#sdk/routes.ts';
-import { oldestAskedMs } from './asked-now.ts';
+import { oldestAskedMs } from './sessions-awaiting-approval.ts';
 
 const asking = (...askedAt: readonly string[]) =>
   ({
