@@ -1,7 +1,7 @@
 /**
- * The second try of what the relay ended under: by the next holder, which is waited for as for a new stream.
+ * Retry of a request during which the relay ended, with the next holder, which is waited for as for a new stream.
  *
- * Only what has no further effect when it is done twice: the first may have been done. A message to an agent gets an id of its own for
+ * Only a request without a further effect is retried: the first try may have been performed. A message to an agent gets an id of its own for
  * that; a tool of a client of the session has none, and its caller is told instead. Invariant RL6: docs/spec/relay.md.
  */
 import { randomUUID } from 'node:crypto';
