@@ -1,6 +1,6 @@
 /**
  * Invariants that hold with every write: those of docs/spec, as far as they show in the table, in the sandboxes and in
- * what users are told. Each concern has a checker of its own; this module calls them. `at-rest.ts` has the invariants
+ * what users are told. Each concern has a checker of its own; this module calls them. `leak-checks.ts` has the invariants
  * that hold in the end.
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
@@ -12,7 +12,7 @@ import { EndChecker } from './end-checker.ts';
 import { GrantChecker } from './grant-checker.ts';
 import type { Invocation } from './invocation.ts';
 import { LogChecker } from './log-checker.ts';
-import { LossChecker } from './loss-checker.ts';
+import { LossNoticeChecker } from './loss-notice-checker.ts';
 import type { Change } from './memory-table.ts';
 import { MeterChecker } from './meter-checker.ts';
 import { MoneyChecker } from './money-checker.ts';
@@ -47,7 +47,7 @@ export class Checkers {
   readonly #meters: MeterChecker;
   readonly wakes: WakeChecker;
   readonly ends: EndChecker;
-  readonly #losses: LossChecker;
+  readonly #losses: LossNoticeChecker;
   readonly #approvals: ApprovalChecker;
   readonly #detached: DetachedChecker;
   readonly relays: RelayChecker;
@@ -67,7 +67,7 @@ export class Checkers {
     this.wakes = new WakeChecker(options, this.log);
     this.#approvals = new ApprovalChecker(options);
     this.ends = new EndChecker(options);
-    this.#losses = new LossChecker(options);
+    this.#losses = new LossNoticeChecker(options);
     this.#detached = new DetachedChecker(options);
     this.relays = new RelayChecker(options);
     this.grants = new GrantChecker(options);

@@ -6,8 +6,8 @@
  */
 import type { SessionId } from '#shared/domain/ids.ts';
 import { settledAt } from '#shared/domain/tree-budget.ts';
-import { checkAnswers, checkRest } from './at-rest.ts';
 import { standing } from './faults.ts';
+import { checkAnswers, checkRest } from './leak-checks.ts';
 import { Platform } from './platform.ts';
 import { openRandom, type Random } from './random.ts';
 import { register } from './registry.ts';

@@ -4,7 +4,7 @@
  */
 import type { AskedOutcome, ToolOutcome } from '#shared/ports/sandbox.ts';
 import { longText } from './long-text.ts';
-import { RelayInside } from './relay-inside.ts';
+import { RelayInSandbox } from './relay-in-sandbox.ts';
 import type { Simulation } from './world.ts';
 
 export type Line = string;
@@ -56,7 +56,7 @@ const longResultBytesMax = 600_000;
 export class Machine {
   isUp = false;
   readonly taskArn: string;
-  readonly relay: RelayInside;
+  readonly relay: RelayInSandbox;
   bearer: string;
   lines: readonly Line[] = [];
   /** The number of the last restore that it took. */
@@ -68,7 +68,7 @@ export class Machine {
     this.#options = options;
     this.bearer = options.bearer;
     this.taskArn = options.taskArn;
-    this.relay = new RelayInside(options.sim, () => this.running.length > 0);
+    this.relay = new RelayInSandbox(options.sim, () => this.running.length > 0);
   }
 
   get running(): readonly string[] {

@@ -6,7 +6,7 @@ import type { ApprovalMode } from '#shared/domain/session.ts';
 import { isAppError } from '#shared/errors.ts';
 import { approve } from './approver.ts';
 import { offerTools } from './caller-client.ts';
-import { meddle } from './meddler.ts';
+import { interruptAtRandom } from './interrupting-user.ts';
 import { effectRules } from './settings.ts';
 import { connect, found, pauseSome, sayOnce, type Users } from './users.ts';
 import { fillLog } from './worlds.ts';
@@ -28,7 +28,7 @@ export const startPerson = (users: Users): void => {
       void write(users, id);
       void approve(users, id);
       void read(users, id, since);
-      if (random.chance(0.5)) void meddle(users, id);
+      if (random.chance(0.5)) void interruptAtRandom(users, id);
       if (random.chance(0.4)) void offerTools(users, id);
     },
   );

@@ -42,7 +42,6 @@ import {
   socketsFor,
   telemetryFor,
 } from './functions.ts';
-import { linkFor, toolsFor } from './inside.ts';
 import type { Invocation } from './invocation.ts';
 import type { Ledger } from './machine.ts';
 import { tableOver } from './memory-table.ts';
@@ -50,6 +49,7 @@ import { modelFor } from './model.ts';
 import { costOf } from './prices.ts';
 import type { InsideOptions } from './reach.ts';
 import { remoteFor } from './registry.ts';
+import { linkFor, toolsFor } from './sandbox-link.ts';
 import { mcpTimes, type Settings } from './settings.ts';
 import type { TableService } from './table-requests.ts';
 

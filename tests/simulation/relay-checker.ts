@@ -8,7 +8,7 @@ import type { RelayWork } from '#shared/ports/invoker.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import type { Invocation } from './invocation.ts';
 import type { Machine } from './machine.ts';
-import type { Slice } from './relay-inside.ts';
+import type { Slice } from './relay-in-sandbox.ts';
 import { workspaceOf } from './stored.ts';
 
 type Generation = Pick<LiveSandbox, 'workspaceId' | 'generation'>;

@@ -4,7 +4,7 @@ import type { LinkRequest } from '#shared/ports/sandbox.ts';
 import { type Invocation, Later } from './invocation.ts';
 import type { Machine } from './machine.ts';
 import type { RelayChecker } from './relay-checker.ts';
-import type { Slice } from './relay-inside.ts';
+import type { Slice } from './relay-in-sandbox.ts';
 
 /** Nothing is sent through it here: its answers have no bytes. */
 const body = {

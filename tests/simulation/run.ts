@@ -2,10 +2,10 @@
 
 import type { SessionId } from '#shared/domain/ids.ts';
 import { lateSaveMsMax } from '#shared/domain/limits.ts';
-import { checkAnswers, checkForgotten, checkRest } from './at-rest.ts';
 import { chooseIdleTimes } from './chooser.ts';
 import type { Counts } from './coverage.ts';
 import { type ClassName, standing } from './faults.ts';
+import { checkAnswers, checkForgotten, checkRest } from './leak-checks.ts';
 import { startOwner } from './owner.ts';
 import { startPerson } from './person.ts';
 import { Platform } from './platform.ts';

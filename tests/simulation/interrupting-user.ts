@@ -23,7 +23,7 @@ const aim = ({ platform: { table, sim } }: Users, root: SessionId) => {
 
 type Act = (typeof acts)[number] | (typeof actsOnChildren)[number];
 
-export const meddle = async (users: Users, root: SessionId): Promise<void> => {
+export const interruptAtRandom = async (users: Users, root: SessionId): Promise<void> => {
   const { platform, until } = users;
   const { sim, settings } = platform;
   const { random } = sim;

@@ -1,13 +1,13 @@
-/** Invariants that hold when nothing fails any more and all is at rest: nothing is owed, nothing runs unused. */
+/** Proof that nothing leaks: when nothing fails any more and all is at rest, no answer is missing, and nothing runs or is stored unused. */
 import { isPoolEntry } from '#shared/domain/pool.ts';
 import { decodeTaskGroup } from '#shared/domain/sandbox.ts';
 import { isEnded } from '#shared/domain/session.ts';
 import type { Item } from './memory-table.ts';
 import type { Platform } from './platform.ts';
 import { idsOf, inboxOf, isAtRest, isOfNewerVersion, sessionOf, turnOf, workspaceOf } from './stored.ts';
-import { checkSessionTree, checkTree } from './tree-at-rest.ts';
+import { checkSessionTree, checkTree } from './tree-leak-checks.ts';
 
-/** Soon after the last fault everybody has an answer: nobody waits until an idle limit has a look. */
+/** Soon after the last fault every caller has an answer: none waits until an idle limit passes. */
 export const checkAnswers = (platform: Platform): void => {
   const { sim, table, checkers } = platform;
   for (const message of checkers.log.unanswered())

@@ -12,7 +12,7 @@ import type { Turned } from './tree-checker.ts';
 /** Of the notice that a model reads. */
 const said = 'The sandbox before this one was lost';
 
-export class LossChecker {
+export class LossNoticeChecker {
   readonly #options: CheckerOptions;
   /** The generation whose start lost something, by a session that was not told yet. */
   readonly #owed = new Map<string, number>();

@@ -13,7 +13,7 @@ type Claim = { readonly holder: string; readonly replaces?: string; readonly idl
 /** One answer to a holder: `over` when it is not needed, `taken` when another one holds the relay, or it handed over. */
 export type Slice = 'next' | 'over' | 'taken';
 
-export class RelayInside {
+export class RelayInSandbox {
   readonly #sim: Simulation;
   readonly #isBusy: () => boolean;
   #current: Holder | undefined;

@@ -1,4 +1,4 @@
-/** Trees of sessions when nothing fails any more: every parent has its answers (CH3), none outlives its root (CH4). */
+/** Proof that trees of sessions leave nothing behind, when nothing fails any more: every parent has its answers (CH3), none outlives its root (CH4). */
 import { isEnded } from '#shared/domain/session.ts';
 import { callsWithChildren } from '#shared/domain/turn/pending-work.ts';
 import type { Platform } from './platform.ts';
