@@ -4,7 +4,7 @@
 
 import { Readable } from 'node:stream';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import type { CloseDeps } from '#shared/application/access/close-opened.ts';
+import type { CloseDeps } from '#shared/application/access/close-sockets-of-credential.ts';
 import { type ExportDeps, exportAudit } from '#shared/application/access/export-audit.ts';
 import { createToken, listTokens, revokeToken } from '#shared/application/access/manage-tokens.ts';
 import type { AuditDeps, Deps } from '#shared/application/deps.ts';

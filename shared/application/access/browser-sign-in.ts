@@ -11,7 +11,7 @@ import type { SignInSecrets } from '../../ports/access.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
 import { unauthenticated } from './authenticate.ts';
-import { type CloseDeps, closeOpened, settleAll } from './close-opened.ts';
+import { type CloseDeps, closeSocketsOfCredential, settleAll } from './close-sockets-of-credential.ts';
 import { disconnectAll } from './connected-clients.ts';
 
 export type LoginDeps = AuditDeps &
@@ -89,7 +89,7 @@ export const signOut = async (
   if (secret === undefined) return;
   const own = hashOf(ports, secret);
   const principal = await personOfCookie(ports, secret);
-  if (principal === undefined) return closeOpened(ports, own);
+  if (principal === undefined) return closeSocketsOfCredential(ports, own);
   const { tokenHash: person } = principal;
   const found = isEverywhere ? await ports.signIns.ofPerson(person) : [];
   const others = found.map(({ hash }) => hash).filter((hash) => hash !== own);
@@ -117,7 +117,7 @@ export const endOneSignIn = async (ports: LoginDeps, principal: Principal, id: s
 
 const endSignIn = async (ports: LoginDeps, hash: string): Promise<void> => {
   await ports.signIns.remove(hash);
-  await closeOpened(ports, hash);
+  await closeSocketsOfCredential(ports, hash);
 };
 
 const withoutIssuer = (): AppError =>

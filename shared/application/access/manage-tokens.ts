@@ -9,7 +9,7 @@ import { type AccessToken, decodeScope, maskToken, type Principal } from '../../
 import { AppError } from '../../errors.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { audit } from './audit.ts';
-import { type CloseDeps, closeOpened } from './close-opened.ts';
+import { type CloseDeps, closeSocketsOfCredential } from './close-sockets-of-credential.ts';
 import { disconnectToken } from './connected-clients.ts';
 import { projectNotFound } from './find-project.ts';
 
@@ -64,7 +64,7 @@ export const revokeToken = async (
   const removed = isUuid(id) ? await ports.tokens.remove(id) : undefined;
   if (removed === undefined) throw new AppError('token_not_found', 'there is no such token');
   await disconnectToken(ports, principal, id);
-  await closeOpened(ports, removed.hash);
+  await closeSocketsOfCredential(ports, removed.hash);
   await audit(ports, principal, {
     action: 'token.revoke',
     subject: id,

@@ -9,10 +9,10 @@ import type { ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { audit } from '../access/audit.ts';
-import { closeOpened } from '../access/close-opened.ts';
+import { closeSocketsOfCredential } from '../access/close-sockets-of-credential.ts';
 import type { ForgetDeps } from '../deps.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
-import { leaveProject } from '../schedule/leave-project.ts';
+import { removeProjectFromSchedule } from '../schedule/remove-project-from-schedule.ts';
 import { deleteSnapshot } from '../snapshot/manage-snapshots.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { activeSessionsOf } from './active-sessions.ts';
@@ -47,7 +47,7 @@ const revokeTokens = async (ports: ForgetDeps, project: ProjectId): Promise<void
     for (const { id, scope } of page.tokens) {
       const removed = projectOf(scope) === project ? await ports.tokens.remove(id) : undefined;
       if (removed === undefined) continue;
-      await closeOpened(ports, removed.hash);
+      await closeSocketsOfCredential(ports, removed.hash);
       await audit(ports, janitor, { action: 'token.revoke', subject: id, project });
       await ports.tokens.forget(id);
     }
@@ -57,7 +57,7 @@ const revokeTokens = async (ports: ForgetDeps, project: ProjectId): Promise<void
 
 const leaveSchedules = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   for (const { id } of await ports.schedules.listOf(project)) {
-    const left = await leaveProject(ports, id, project);
+    const left = await removeProjectFromSchedule(ports, id, project);
     if (left === undefined) continue;
     const action = left.isDeleted ? 'schedule.delete' : 'schedule.update';
     await audit(ports, janitor, { action, subject: id, project });

@@ -14,7 +14,7 @@ import { openTunnelGate } from '../../domain/relay/first-bytes.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { EgressConnection } from '../../ports/egress.ts';
 import type { Deps } from '../deps.ts';
-import { type Carrier, carryBytes, carryRequests, type Injection } from './carriers.ts';
+import { type Carrier, carryBytes, carryRequests, type Injection } from './carry-stream.ts';
 import type { EgressMeter } from './egress-meter.ts';
 
 export type EgressRecord = {

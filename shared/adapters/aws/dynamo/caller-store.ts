@@ -12,7 +12,7 @@ import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/sessi
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
-import { whileLives } from './session-life.ts';
+import { whileLives } from './session-conditions.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 

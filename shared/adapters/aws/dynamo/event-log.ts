@@ -11,8 +11,8 @@ import {
 } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { EventLog } from '#shared/ports/event-log.ts';
+import { isUnsealed } from './session-conditions.ts';
 import { eventFrom, sessionFrom } from './session-items.ts';
-import { isUnsealed } from './session-life.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { logActions } from './turn-commit.ts';

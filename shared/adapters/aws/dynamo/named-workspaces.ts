@@ -12,7 +12,7 @@ import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { pinActions, sourceActions } from './pin-actions.ts';
 import { ifProjectNotDeleted } from './project-not-deleted.ts';
 import { pageOfProject } from './project-pages.ts';
-import { endedStatuses, statusNames } from './session-life.ts';
+import { endedStatuses, statusNames } from './session-conditions.ts';
 import { keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';

@@ -8,8 +8,8 @@ import { type Session, treeOf } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
 import { prefixedItems } from './partition.ts';
+import { endedStatuses, lives, statusNames, whileLives } from './session-conditions.ts';
 import { sessionFrom } from './session-items.ts';
-import { endedStatuses, lives, statusNames, whileLives } from './session-life.ts';
 import { keys, type Table } from './table.ts';
 import { growTree } from './trees.ts';
 

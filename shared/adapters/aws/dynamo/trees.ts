@@ -9,7 +9,7 @@ import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { decideReservation, type Tree, type TreeSpend, withReservation } from '#shared/domain/tree-budget.ts';
 import type { TreeStore } from '#shared/ports/trees.ts';
-import { endedStatuses, lives, statusNames } from './session-life.ts';
+import { endedStatuses, lives, statusNames } from './session-conditions.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { type Action, alone, type Change, racesMax, readTree, treeUpdate } from './tree-item.ts';

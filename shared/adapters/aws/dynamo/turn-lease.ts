@@ -11,9 +11,9 @@ import type { Slot } from '#shared/domain/slot.ts';
 import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { inboxHolds } from './inbox.ts';
+import { endedStatuses, lives, statusNames } from './session-conditions.ts';
 import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
-import { endedStatuses, lives, statusNames } from './session-life.ts';
 import { transactMoving } from './slot-moves.ts';
 import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 

@@ -50,7 +50,7 @@ import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
 import { chainedTo } from './chain-audits.ts';
 import { filesAtTurnEnd } from './files-at-turn-end.ts';
 import { recordStep } from './record-step.ts';
-import { ruledRows } from './ruled-rows.ts';
+import { ruleAuditRows } from './rule-audit-rows.ts';
 import type { CommitOutcome, TurnContext } from './turn-context.ts';
 
 export type Applied = {
@@ -104,7 +104,7 @@ export const applyEvent = async (
     slot: slotOf(context, step.state, { hasMessages: !isInboxEmpty, release, slotsMax }),
     ...(checkpoint === undefined ? {} : { note: checkpoint }),
     spends: spendOf(session, event),
-    ...chainedTo(turn.decided, ruledRows(session, event, step), ports.world.sha256),
+    ...chainedTo(turn.decided, ruleAuditRows(session, event, step), ports.world.sha256),
     release,
     wakes: false,
     times: limits,

@@ -3,7 +3,7 @@ import type { AuditRow } from '../../../domain/audit.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { TurnEvent, TurnStep } from '../../../domain/turn/turn.ts';
 
-export const ruledRows = (
+export const ruleAuditRows = (
   { id, project }: Pick<Session, 'id' | 'project'>,
   event: TurnEvent,
   { log }: Pick<TurnStep, 'log'>,

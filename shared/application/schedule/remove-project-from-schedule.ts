@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 /** The schedule as it was written; undefined when there was nothing to take out. */
-export const leaveProject = (
+export const removeProjectFromSchedule = (
   { schedules, world }: Deps<'schedules' | 'world'>,
   id: ScheduleId,
   project: ProjectId,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId, ProjectId, SessionId, TurnId } from '../../../domain/ids.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
-import { ruledRows } from './ruled-rows.ts';
+import { ruleAuditRows } from './rule-audit-rows.ts';
 
 const [callId, turnId] = ['c' as CallId, 't' as TurnId];
 const session = { id: 's' as SessionId, project: 'p' as ProjectId };
@@ -13,7 +13,8 @@ const decided: LogEntry = {
 };
 const tried = { type: 'trial-ended', at: 7, callId, trial: { state: 'tried', effectDigest: 'e' } };
 const untried = { ...tried, trial: { state: 'untried', reason: 'no slot' } };
-const rowsOf = (event: object, log: readonly LogEntry[]) => ruledRows(session, event as TurnEvent, { log });
+const rowsOf = (event: object, log: readonly LogEntry[]) =>
+  ruleAuditRows(session, event as TurnEvent, { log });
 
 test('the decision of a rule has a row with the rule, the call and the digest of what it did', () => {
   expect(rowsOf(tried, [decided])).toEqual([

@@ -8,7 +8,7 @@ import { unauthenticated } from './authenticate.ts';
 export type CloseDeps = Deps<'connections' | 'sockets' | 'world' | 'correlation' | 'telemetry'>;
 
 /** Asked once the record is deleted: a connection that opens after that is refused, and one that was open is found. */
-export const closeOpened = async (ports: CloseDeps, hash: string): Promise<void> => {
+export const closeSocketsOfCredential = async (ports: CloseDeps, hash: string): Promise<void> => {
   const opened = await ports.connections.openedBy(hash);
   await settleAll(opened.map((connection) => closeOne(ports, connection)));
 };
