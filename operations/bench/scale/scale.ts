@@ -76,7 +76,7 @@ const needs = (session: Session): string => {
 
 const bursts = (): string =>
   table(
-    ['sandboxes asked for at once', 'warm', 'half wait, s', '95 % wait, s', 'the last waits, s'],
+    ['sandboxes asked for at once', 'warm', 'median wait, s', '95 % wait, s', 'longest wait, s'],
     [10, 100, 1000, 10_000].flatMap((sandboxes) =>
       [0, 50].map((pool) => {
         const { half, most, last } = waitsOfBurst(sandboxes, pool, launches);
