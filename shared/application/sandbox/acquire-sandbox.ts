@@ -14,7 +14,7 @@ import { slotsMax } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { noFreeSlot } from '../access/find-session.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { unlessAborted } from '../unless-aborted.ts';
+import { unlessAborted } from '../wait-unless-aborted.ts';
 import { makeRoom } from './make-room.ts';
 import { readySandbox } from './make-sandbox-ready.ts';
 import { liveSandbox, openWarm } from './open-warm-sandbox.ts';

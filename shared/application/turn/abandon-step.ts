@@ -5,7 +5,7 @@
  * turn has moved, as for a function that was thought dead.
  */
 import type { Deps } from '../deps.ts';
-import { untilAborted } from '../unless-aborted.ts';
+import { untilAborted } from '../wait-unless-aborted.ts';
 import type { TurnMonitor } from './commit/turn-monitor.ts';
 
 /** Most steps hear of an interruption, and write what they have. */

@@ -7,7 +7,7 @@ import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { isKnownLoss, type SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { PartialAnswer, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { unlessAborted } from '../../unless-aborted.ts';
+import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
 import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';

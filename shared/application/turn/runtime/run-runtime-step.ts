@@ -19,7 +19,7 @@ import type { LoopDeps } from '../../deps.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { onRelayWanted } from '../../sandbox/start-relay.ts';
 import { verifySandbox } from '../../sandbox/verify-sandbox.ts';
-import { unlessAborted } from '../../unless-aborted.ts';
+import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { type Applied, applyEvent } from '../commit/apply-event.ts';
 import {
   type CommitOutcome,

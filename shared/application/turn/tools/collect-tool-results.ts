@@ -16,7 +16,7 @@ import type { ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import type { TextBatches } from '../../events/text-batches.ts';
 import { recordLossNotice } from '../../sandbox/record-loss-notice.ts';
-import { unlessAborted, untilAborted } from '../../unless-aborted.ts';
+import { unlessAborted, untilAborted } from '../../wait-unless-aborted.ts';
 import { type Applied, applyEvent } from '../commit/apply-event.ts';
 import {
   type CommitOutcome,

@@ -8,7 +8,7 @@ import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import { type DetachedCall, detachedCalls } from '../../../domain/turn/pending-work.ts';
 import { tellPrinted } from '../../../domain/turn/printed.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { unlessAborted } from '../../unless-aborted.ts';
+import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { printedIn } from '../commit/printed-output.ts';
 import type { CommitOutcome, TurnContext, UsedSandbox } from '../commit/turn-context.ts';
 import { checkpointAgain, livingSandbox } from './checkpoint-turn.ts';

@@ -14,7 +14,7 @@ import type { SandboxDeps, StopDeps } from '../../deps.ts';
 import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
 import type { SandboxRequest } from '../../sandbox/sandbox-request.ts';
 import { keepSaving } from '../../sandbox/save-workspace.ts';
-import { unlessAborted } from '../../unless-aborted.ts';
+import { unlessAborted } from '../../wait-unless-aborted.ts';
 import type { UsedSandbox } from '../commit/turn-context.ts';
 
 export type LazySandbox = {
