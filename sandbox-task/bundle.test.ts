@@ -1,6 +1,6 @@
 /**
- * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP, which come
- * behind it.
+ * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP. The routes come
+ * behind it, the library with the first request over MCP.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -12,7 +12,6 @@ import { fileURLToPath } from 'node:url';
 import { createBearer } from './bearer.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLog, createLogRing } from './logs.ts';
-import type { Preparation } from './mcp-endpoint.ts';
 import { openMemoryCounters } from './memory-counters.ts';
 import type { ServedParts, ServedRoutes } from './served-routes.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -54,22 +53,23 @@ const main = (settings: Settings): void => {
     ...{ bearer, userSide, limits, counters, logRing, log },
     ...insideOf(settings),
   });
-  const prepare = (what: Preparation): void => {
-    setImmediate(() =>
-      routes.open().then(
-        ({ prepare: prepareRoutes }) => prepareRoutes(what),
-        (cause: unknown) => log.warn('not prepared', { cause: String(cause) }),
-      ),
-    );
+  const open = (prepare: (opened: ServedRoutes) => Promise<void> | void): void => {
+    const warn = (cause: unknown) => log.warn('not prepared', { cause: String(cause) });
+    setImmediate(() => routes.open().then(prepare).catch(warn));
   };
-  // One of the pool is asked nothing until a call comes. A call of its own would be in the way of one that waits already.
+  // One of the pool is asked nothing until a call comes. One that is asked for its health before is started for a call, and a
+  // command of its own would be in the way of it.
+  let isAwaited = false;
   userSide.ready.then(
-    () => prepare('call'),
+    () => open(({ prepare }) => (isAwaited ? undefined : prepare())),
     () => undefined,
   );
   const server = createHttpServer({
     ...{ bearer, routes: routes.open, log },
-    prepare: () => prepare('protocol'),
+    prepare: () => {
+      isAwaited = true;
+      open(() => undefined);
+    },
   });
   server.listen(settings.listen, () => log.info('listening'));
 

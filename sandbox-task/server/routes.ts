@@ -8,6 +8,7 @@ import { agentRoutes } from './agent/agent-routes.ts';
 import type { AgentTurns } from './agent/agent-turns.ts';
 import type { Bearer } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
+import { serveCall } from './call-route.ts';
 import { decode, type Exchange } from './exchange.ts';
 import { fileRoutes } from './file-routes.ts';
 import { readBody, sendJson } from './http-messages.ts';
@@ -17,7 +18,6 @@ import { proxyPort } from './ports-endpoint.ts';
 import type { ArrivalOrder } from './process/arrival-order.ts';
 import type { FrameOrder } from './process/frame-order.ts';
 import type { InputMeter } from './process/input-meter.ts';
-
 import type { ProcessRegistry } from './process/process-registry.ts';
 import { processRoutes } from './process/process-routes.ts';
 import { Refusal } from './refusal.ts';
@@ -25,6 +25,7 @@ import { writeAuthorities } from './relay/authorities.ts';
 import type { SandboxRelay } from './relay/relay.ts';
 import { relayRoutes } from './relay/relay-routes.ts';
 import { type RestoreFence, readRestoreClaim } from './restore-fence.ts';
+import type { ToolCalls } from './tool-calls.ts';
 import {
   readCheckpointRequest,
   readTransferId,
@@ -40,6 +41,7 @@ import type { WorkCount } from './work-count.ts';
 export type RouteParts = {
   readonly bearer: Bearer;
   readonly mcp: McpEndpoint;
+  readonly calls: ToolCalls;
   readonly userSide: UserSide;
   readonly registry: CallRegistry;
   readonly logRing: LogRing;
@@ -64,6 +66,7 @@ const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
     pattern: /^\S+ \/mcp$/,
     serve: ({ mcp }, { request, response }) => serveMcp(mcp, request, response),
   },
+  { pattern: /^POST \/calls\/([^/]+)$/, serve: serveCall },
   ...fileRoutes,
   {
     pattern: /^POST \/calls\/([^/]+)\/cancel$/,

@@ -15,7 +15,7 @@ import { createCallRegistry } from './call-registry.ts';
 import { createExecutor, type Limits } from './executor.ts';
 import { routeOf } from './http-messages.ts';
 import type { Log, LogRing } from './logs.ts';
-import { createMcpEndpoint, type Preparation, prepareOnce } from './mcp-endpoint.ts';
+import { createMcpEndpoint } from './mcp-endpoint.ts';
 import type { MemoryCounters } from './memory-counters.ts';
 import { createMemoryWatch } from './memory-watch.ts';
 import { type Upgrade, upgradePort } from './ports-endpoint.ts';
@@ -30,6 +30,7 @@ import { createRelay, type SandboxRelay } from './relay/relay.ts';
 import { createRestoreFence } from './restore-fence.ts';
 import { serveRoute } from './routes.ts';
 import { createStdioCaller } from './stdio-caller.ts';
+import { createToolCalls, prepareCalls } from './tool-calls.ts';
 import { createWorkQueue } from './transfers.ts';
 import { createUploadMemory } from './upload-memory.ts';
 import type { UserSide } from './user-side.ts';
@@ -58,8 +59,8 @@ export type ServedParts = Inside & {
 export type ServedRoutes = {
   readonly serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly upgrade: (upgrade: Upgrade) => Promise<void>;
-  /** Has the first call find all that it needs. */
-  readonly prepare: (what: Preparation) => void;
+  /** Has the first command find all that it needs. */
+  readonly prepare: () => Promise<void>;
   /** Resolves when no transfer runs. */
   readonly idle: () => Promise<void>;
 };
@@ -84,17 +85,17 @@ export const openRoutes = (given: ServedParts): ServedRoutes => {
     isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy() || processes.isServed(),
     usedAt: work.begunAt,
   });
-  const mcp = createMcpEndpoint({
+  const calls = createToolCalls({
     userSide,
     execute: createExecutor(callParts),
     askStdio: createStdioCaller(callParts),
     registry,
-    relay,
     log,
   });
+  const mcp = createMcpEndpoint({ calls, relay });
   const parts = {
     ...given,
-    ...{ mcp, registry, transfers, relay, work, agents },
+    ...{ mcp, calls, registry, transfers, relay, work, agents },
     ...{ restores: createRestoreFence(), uploads: createUploadMemory() },
     ...processPartsOf(processes),
   };
@@ -105,13 +106,13 @@ export const openRoutes = (given: ServedParts): ServedRoutes => {
       return serveRoute(parts, request, response).finally(done);
     },
     upgrade: upgradePort,
-    prepare: prepareOnce(mcp, log),
+    prepare: () => prepareCalls(calls),
     idle: transfers.idle,
   };
 };
 
 /** Calls, and what attached clients follow: while one is served, programs may expect a holder of the relay. */
-const workRoutes = ['mcp', 'processes', 'ports', 'agent'];
+const workRoutes = ['calls', 'mcp', 'processes', 'ports', 'agent'];
 const isWork = (request: IncomingMessage): boolean => workRoutes.includes(routeOf(request));
 
 const processPartsOf = (processes: ReturnType<typeof createProcessRegistry>) => ({

@@ -1,4 +1,26 @@
-/** Names in the `_meta` of a call of the sandbox's tools, and of its answer; and of headers of its answers. */
+/**
+ * The platform's call of a tool in a sandbox: the events of its answer, names in the `_meta` of the same call over MCP, and headers of
+ * the sandbox's answers.
+ */
+
+/** A piece of what a running program printed, at its offset in the stream, in characters. */
+export type CallOutput = {
+  readonly stream: 'stdout' | 'stderr';
+  readonly offset: number;
+  readonly text: string;
+};
+
+/**
+ * One event of the answer to `POST /calls/{id}`, a stream of server-sent events whose data is JSON. The last one has `result`, or
+ * `isRunning` where the time to wait was over.
+ */
+export type CallEvent =
+  | { readonly output: CallOutput }
+  /** A program of the sandbox waits for the relay, which nothing holds. */
+  | { readonly isRelayWanted: true }
+  | { readonly isRunning: true }
+  /** As MCP's `tools/call` gives it. */
+  | { readonly result: object };
 
 /** The id under which the sandbox keeps the result. */
 export const callIdMeta = 'dev.sallyport/callId';

@@ -117,7 +117,7 @@ export type BoundedCall = SandboxCall & { readonly waitMs: number };
 /** `running`: the call goes on. Asked again under its key, the sandbox returns its result. */
 export type AskedOutcome = ToolOutcome | { readonly status: 'running' };
 
-/** The tools inside a sandbox, called over MCP through the link. */
+/** The tools inside a sandbox, called through the link. */
 export interface SandboxTools {
   call(call: SandboxCall): Promise<ToolOutcome>;
   callFor(call: BoundedCall): Promise<AskedOutcome>;

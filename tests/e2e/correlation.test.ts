@@ -61,7 +61,7 @@ test('a message on a socket: socket, turn, link and the sandbox’s own log have
   );
   expect(called).toBeDefined();
   const answered = linesOf(cloud).filter(
-    (line) => idOf(line) === id && line['event'] === 'sandbox_answered' && line['route'] === 'mcp',
+    (line) => idOf(line) === id && line['event'] === 'sandbox_answered' && line['route'] === 'calls',
   );
   expect(answered.length).toBeGreaterThan(0);
   const ended = await eventually(

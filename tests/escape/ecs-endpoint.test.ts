@@ -16,7 +16,8 @@ import {
   StopTaskCommand,
 } from '@aws-sdk/client-ecs';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
+import { askOverMcp } from '#shared/adapters/mcp/sandbox-over-mcp.ts';
+import { makeSandboxCalls } from '#shared/adapters/sandbox/sandbox-calls.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { serverAddress } from '#shared/domain/sandbox.ts';
 import { type EcsEndpoint, start } from '../../local/ecs/start.ts';
@@ -150,15 +151,18 @@ const runHealthy = async (): Promise<{ readonly arn: string; readonly address: s
 
 /** Output of a bash line in a sandbox. */
 const bash = async (address: string, command: string): Promise<string> => {
-  const tools = makeSandboxTools({
-    fetch: (_, { method, path, headers = {}, body, signal }) =>
-      fetch(`${address}${path}`, {
-        method,
-        headers: { ...headers, authorization: `Bearer ${bearer}` },
-        ...(body === undefined ? {} : { body }),
-        ...(signal === undefined ? {} : { signal }),
-      }),
-  });
+  const tools = makeSandboxCalls(
+    {
+      fetch: (_, { method, path, headers = {}, body, signal }) =>
+        fetch(`${address}${path}`, {
+          method,
+          headers: { ...headers, authorization: `Bearer ${bearer}` },
+          ...(body === undefined ? {} : { body }),
+          ...(signal === undefined ? {} : { signal }),
+        }),
+    },
+    askOverMcp,
+  );
   const outcome = await tools.call({
     sandbox: { workspaceId: 'w' as WorkspaceId, generation: 1, address, flavor: 'micro' },
     callKey: crypto.randomUUID(),

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { inject, vi } from 'vitest';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';
-import { makeSandboxTools } from '#shared/adapters/mcp/sandbox-tools.ts';
+import { askOverMcp } from '#shared/adapters/mcp/sandbox-over-mcp.ts';
+import { makeSandboxCalls } from '#shared/adapters/sandbox/sandbox-calls.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { serverAddress } from '#shared/domain/sandbox.ts';
@@ -29,7 +30,7 @@ type TaskDetail = {
 };
 
 export type AttackedSandbox = {
-  readonly call: (name: string, args: JsonObject) => ReturnType<ReturnType<typeof makeSandboxTools>['call']>;
+  readonly call: (name: string, args: JsonObject) => ReturnType<ReturnType<typeof makeSandboxCalls>['call']>;
   /** The output of a bash line; a failure in words. */
   readonly run: (command: string) => Promise<string>;
   /** The output of Python or Node code; a failure in words. */
@@ -80,7 +81,7 @@ export const startSandbox = async (
   });
   const link = linkTo(serverAddress(await events.address, sandboxPort));
   await vi.waitUntil(() => isHealthy(link), { timeout: 50_000, interval: 50 });
-  const tools = makeSandboxTools(link);
+  const tools = makeSandboxCalls(link, askOverMcp);
   let calls = 0;
   const call: AttackedSandbox['call'] = (name, args) => {
     calls += 1;

@@ -5,7 +5,7 @@ import type { Template } from '#shared/domain/template.ts';
 import type { Correlation } from '#shared/ports/telemetry.ts';
 import { makeSandboxAuthority } from '../egress/sandbox-authority.ts';
 import { loadOnce } from '../load-once.ts';
-import { openSandboxTools } from '../mcp/open-sandbox-tools.ts';
+import { makeSandboxCalls } from '../sandbox/sandbox-calls.ts';
 import { makeSandboxLog } from './dynamo/sandbox-log.ts';
 import type { Table } from './dynamo/table.ts';
 import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
@@ -86,7 +86,9 @@ export const openSandboxes = (
       archive: makeWorkspaceArchive({ ...settings, bucket, sharedVolume: variables.SHARED_VOLUME }),
       sandboxBearer: bearer,
       poolSize: variables.POOL_SIZE,
-      tools: openSandboxTools(link),
+      tools: makeSandboxCalls(link, async (...asked) =>
+        (await import('../mcp/sandbox-over-mcp.ts')).askOverMcp(...asked),
+      ),
       environments: makeEnvironments(table, secret),
       sandboxAuthority: makeSandboxAuthority(secret, Date.now),
       bearerHash: (workspaceId: WorkspaceId, generation: number) =>

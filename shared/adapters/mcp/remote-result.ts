@@ -10,7 +10,7 @@ import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { toolResultCharactersMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
 import type { ToolOutcome } from '#shared/ports/sandbox.ts';
-import { textOf } from './tool-result.ts';
+import { textOf } from '../sandbox/tool-result.ts';
 
 const blocksMax = 100;
 const textCharactersMax = 1_048_576;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeProgress, toOutcome } from './tool-result.ts';
+import { toOutcome, toProgress } from './tool-result.ts';
 
 const textOf = (text: string) => [{ type: 'text', text }];
 
@@ -100,19 +100,16 @@ test('output is bounded', () => {
   expect(outcome.status === 'failed' && outcome.message.endsWith('the end')).toBe(true);
 });
 
-test('progress is a piece of one stream, and other notifications are ignored', () => {
-  expect(decodeProgress('{"stream":"stderr","offset":3,"text":"x"}')).toEqual({
-    stream: 'stderr',
-    offset: 3,
-    text: 'x',
-  });
-  const others = [
-    undefined,
-    '',
-    'text',
-    'null',
-    '{"stream":"log","offset":0,"text":""}',
-    '{"stream":"stdout"}',
-  ];
-  expect(others.map(decodeProgress)).toEqual(others.map(() => undefined));
+test('progress is a piece of one stream, and anything else is ignored', () => {
+  const piece = { stream: 'stderr', offset: 3, text: 'x' };
+  expect(toProgress(piece)).toEqual(piece);
+  const others = [undefined, 'text', null, { stream: 'log', offset: 0, text: '' }, { stream: 'stdout' }];
+  expect(others.map(toProgress)).toEqual(others.map(() => undefined));
 });
+
+test.each([undefined, null, 'text', {}, { content: 'text' }, { content: [null] }, { content: [{}] }])(
+  'what is no result of a tool is refused: %j',
+  (result) => {
+    expect(() => toOutcome(result)).toThrow();
+  },
+);
