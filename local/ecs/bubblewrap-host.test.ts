@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chooseSandboxPort } from './address-proxy.ts';
 import { writePrograms } from './bubblewrap.ts';
 import { proveWalls, startSandbox } from './bubblewrap-host.ts';
@@ -61,6 +61,21 @@ describe('the proof of the walls', () => {
   test('stands where sandboxes can start, and leaves nothing', async () => {
     await proveWalls(settings);
     expect(await readdir(settings.folder)).toEqual([]);
+  });
+
+  test('a server starts with the code that was compiled for it', async () => {
+    const lines: string[] = [];
+    const log = (line: string) => void lines.push(line);
+    const variables = { SANDBOX_BEARER_SHA256: '0'.repeat(64), NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const sandbox = await startSandbox(
+      { ...settings, log },
+      { id: 'compiled', template: 'python', cpus: 1, memoryMb: 1024, unreachableMs: 0, variables },
+    );
+    // The routes are loaded behind the start of the runner.
+    const taken = (name: string) => lines.some((line) => line.includes(`/${name} was accepted`));
+    await vi.waitFor(() => expect(['server.mjs', 'routes.mjs'].filter(taken).length).toBe(2), 20_000);
+    sandbox.kill();
+    await sandbox.removed;
   });
 
   test.runIf(process.getuid?.() === 0)('fails for what root may and its sandboxes may not', async () => {

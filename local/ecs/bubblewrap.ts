@@ -6,7 +6,18 @@
  * their own user, process, IPC and host name spaces. A shared volume is in both, writable. Guarantees W1, W2, W3, W4,
  * W5 and W7 of docs/spec/sandbox.md.
  */
-import { chmod, constants, copyFile, type FileHandle, link, mkdir, open, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  constants,
+  copyFile,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   bundleSandbox,
@@ -40,6 +51,9 @@ const filter = '/opt/sallyport/user.bpf';
 /** The platform for programs of user code. */
 const client = '/opt/sallyport/bin/sallyport-client';
 
+/** The server's user, in the outer wall alone. */
+const serverUser = '1000';
+
 /** The programs that run user code; the same in both walls. */
 const userFiles = [
   ...['runner.mjs', 'node-interpreter.mjs'],
@@ -71,7 +85,7 @@ export const outerArguments = (
   }: { readonly nodePath: string; readonly variables: Readonly<Record<string, string>> },
 ): readonly string[] => [
   ...walls,
-  ...['--unshare-net', '--uid', '1000', '--gid', '1000'],
+  ...['--unshare-net', '--uid', serverUser, '--gid', serverUser],
   ...system,
   ...['--ro-bind', `${programs}/etc`, '/etc', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
   ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
@@ -165,12 +179,26 @@ export const writePrograms = async (folder: string): Promise<void> => {
   for (const name of ['alternatives', 'fonts', 'ssl/certs'])
     await mkdir(join(folder, 'etc', name), { recursive: true });
   await Promise.all([
-    bundleSandbox(folder).then(() => copyFile(filterFile(folder, process.arch), join(folder, 'user.bpf'))),
+    bundleSandbox(folder).then(async () => {
+      await copyFile(filterFile(folder, process.arch), join(folder, 'user.bpf'));
+      await giveCompileCache(join(folder, compileCache));
+    }),
     linkNode(join(folder, 'node')),
     copyUnreadable(await elfInterpreterOf(process.execPath), join(folder, 'loader')),
     writeFile(join(folder, 'etc', 'ld.so.cache'), ''),
     ...Object.entries(etc).map(([name, text]) => writeFile(join(folder, 'etc', name), text)),
   ]);
+};
+
+/** Node looks for compiled code in a folder named with the number of its own user, whom it belongs to: the builder, not the server. */
+const giveCompileCache = async (folder: string): Promise<void> => {
+  await chmod(folder, 0o755);
+  for (const name of await readdir(folder)) {
+    const given = join(folder, name.replace(/-\d+$/, `-${serverUser}`));
+    await rename(join(folder, name), given);
+    await chmod(given, 0o755);
+    for (const file of await readdir(given)) await chmod(join(given, file), 0o644);
+  }
 };
 
 /** The sandbox's user may not enter the folders that lead to this Node. A copy has 120 MB: only where a link is refused. */
