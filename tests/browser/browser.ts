@@ -12,7 +12,8 @@ import { headlessShell } from './setup.ts';
 const { CHROMIUM_PATH: named } = process.env;
 /** With all of its own rules and prompts. */
 export const chromiumPath = named ?? '/usr/bin/chromium';
-const pagesPath = named ?? (existsSync(headlessShell) ? headlessShell : chromiumPath);
+/** Found at the first launch: it may be installed while other tests run. */
+const pagesPath = (): string => named ?? (existsSync(headlessShell) ? headlessShell : chromiumPath);
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const desktop = { width: 1280, height: 800 };
@@ -36,7 +37,7 @@ const watched: Watched[] = [];
 /** One for all files of a worker; it ends with the worker. */
 const launch = (): Promise<Browser> => {
   browser ??= chromium.launch({
-    executablePath: pagesPath,
+    executablePath: pagesPath(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   return browser;
