@@ -61,6 +61,7 @@ const project = (
 const longest =
   /[/](fuzz|pool|schedule-restart|kill|ecs-faults|cli-approvals|lifecycle|sandbox|restart|children-kill|schedules|crowd|local-network|whole-call|chat|typed-text)[.]test[.]ts$/;
 
+/** Within a project: a worker ends when the next file is of another, and what it has loaded and started with it, a browser for example. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -68,6 +69,7 @@ class LongestFirst extends BaseSequencer {
     return sorted.toSorted(
       (one, other) =>
         Number(one.project.name !== 'e2e') - Number(other.project.name !== 'e2e') ||
+        one.project.name.localeCompare(other.project.name) ||
         Number(isFirst(other)) - Number(isFirst(one)),
     );
   }

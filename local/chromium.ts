@@ -10,19 +10,19 @@ export const provideChromium = async (
 ): Promise<string> => {
   if (CHROMIUM_PATH !== undefined) return CHROMIUM_PATH;
   const { hasProgram } = inspectMachine(PATH);
-  if (!hasProgram(usualPath) && !(await installed('chromium', PATH, progress)))
+  if (!hasProgram(usualPath) && !(await installed(['chromium'], PATH, progress)))
     progress('Chromium is needed, and packages are installed only as root: name one with CHROMIUM_PATH');
   return usualPath;
 };
 
 /** False where this user may not, or where the system has no apt-get. */
 export const installed = async (
-  name: string,
+  packages: readonly string[],
   searchPath: string,
   progress: (line: string) => void,
 ): Promise<boolean> => {
   const { hasProgram, isRoot } = inspectMachine(searchPath);
   if (!isRoot || !hasProgram('/usr/bin/apt-get')) return false;
-  await provision({ kind: 'install', packages: [name] }, progress);
+  await provision({ kind: 'install', packages }, progress);
   return true;
 };

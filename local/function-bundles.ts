@@ -11,13 +11,16 @@ import { cacheBuild } from '../sandbox-task/build-cache.ts';
 
 const repository = resolve(import.meta.dirname, '..');
 
-/** The module of each function that exports its handler. */
+let kept: Promise<string> | undefined;
+
+/** The module of each function that exports its handler. Found once: a process runs one state of the sources. */
 export const bundledFunctions = async (): Promise<(name: FunctionName) => string> => {
-  const folder = await cacheBuild({
+  kept ??= cacheBuild({
     kept: join(repository, 'node_modules', '.functions'),
     sources: ['package-lock.json', 'functions', 'shared'].map((path) => join(repository, path)),
     isHeld: true,
     buildInto: bundleTogether,
   });
+  const folder = await kept;
   return (name) => join(folder, name, 'index.mjs');
 };

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { type App, Stack } from 'aws-cdk-lib';
 import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
-import { bundleHandler } from '../../functions/bundle.ts';
+import { bundleHandlers } from '../../functions/bundle.ts';
 import { type Settings, settingsOf, stages } from '../settings.ts';
 import { synthesise } from './synthesise.ts';
 
@@ -113,6 +113,10 @@ describe('settings', () => {
 });
 
 describe('a bundle', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundles-'));
+  beforeAll(() => bundleHandlers(folder));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
   const valid: Record<string, string> = {
     ADMIN_TOKEN_SHA256: 'a'.repeat(64),
     CONNECTIONS_URL: 'https://api.example.com/ws',
@@ -132,20 +136,13 @@ describe('a bundle', () => {
   test.each(Object.keys(environments) as FunctionName[])(
     'of %s starts in Node with nothing beside it and has a handler',
     (name) => {
-      const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundle-'));
-      try {
-        bundleHandler(name, folder);
-        writeFileSync(
-          join(folder, 'start.mjs'),
-          `${runtime} const { handler } = await import('./index.mjs'); process.stdout.write(typeof handler);`,
-        );
-        const env = { ...environmentOf(name), AWS_REGION: 'eu-central-1' };
-        expect(execFileSync(process.execPath, [join(folder, 'start.mjs')], { env, encoding: 'utf8' })).toBe(
-          'function',
-        );
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
+      const start = join(folder, name, 'start.mjs');
+      writeFileSync(
+        start,
+        `${runtime} const { handler } = await import('./index.mjs'); process.stdout.write(typeof handler);`,
+      );
+      const env = { ...environmentOf(name), AWS_REGION: 'eu-central-1' };
+      expect(execFileSync(process.execPath, [start], { env, encoding: 'utf8' })).toBe('function');
     },
   );
 });

@@ -154,9 +154,17 @@ const unshare: Command = [
 ];
 
 const inOwnNetwork = (command: Command): Command => {
+  launcher ??= findLauncher();
+  return [...launcher, ...command];
+};
+
+/** Found once: each attempt stops this process until it ends. */
+let launcher: Command | undefined;
+
+const findLauncher = (): Command => {
   const refusal = refusalOf(bubblewrap);
-  if (refusal === undefined) return [...bubblewrap, ...command];
-  if (refusalOf(unshare) === undefined) return [...unshare, ...command];
+  if (refusal === undefined) return bubblewrap;
+  if (refusalOf(unshare) === undefined) return unshare;
   throw new Error(
     `the local DynamoDB needs a network namespace: ${explainBubblewrap(refusal)}, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB`,
   );

@@ -20,6 +20,8 @@ export type LambdaMode =
   | {
       readonly kind: 'strict';
       readonly killEvery?: number;
+      /** The time for which a free environment is kept. Absent: five seconds. */
+      readonly idleMsMax?: number;
       /** Absent: each asynchronous invocation runs at once, and only once. */
       readonly lateEvents?: LateEvents;
     }

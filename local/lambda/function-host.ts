@@ -71,7 +71,7 @@ const threadsMax = 64;
 /** Threads of one function that start at once: if more did, all would be later than those that wait and find one free. */
 const coldStartsMax = 4;
 /** Lambda keeps a free environment for minutes; its thread takes 40 MB here. */
-const idleMsMax = 5000;
+const idleMsMaxDefault = 5000;
 /** AWS waits one minute, then two. */
 const retryDelaysMsDefault = [200, 1000];
 
@@ -97,7 +97,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
               definition.timeoutMs <= shortMsMax ? shortAtOnceMax : environmentsMax,
             ),
             startsMax: isStrict ? coldStartsMax : Number.POSITIVE_INFINITY,
-            idleMsMax: isStrict ? idleMsMax : Number.POSITIVE_INFINITY,
+            idleMsMax: idleMsMaxIn(options.mode),
             open: host.open,
             log: options.log,
           }),
@@ -112,6 +112,9 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
     },
   };
 };
+
+const idleMsMaxIn = (mode: LambdaMode): number =>
+  mode.kind === 'strict' ? (mode.idleMsMax ?? idleMsMaxDefault) : Number.POSITIVE_INFINITY;
 
 const invokers = (
   pools: ReadonlyMap<string, FunctionPool>,

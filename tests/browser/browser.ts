@@ -8,11 +8,12 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { expect } from 'vitest';
 import { headlessShell } from './setup.ts';
 
-// biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine
-const { CHROMIUM_PATH: named } = process.env;
+// biome-ignore lint/style/noProcessEnv: which browser is there is a fact of the machine, and pictures are for a person
+const { CHROMIUM_PATH: named, PICTURES: pictures } = process.env;
 /** With all of its own rules and prompts. */
 export const chromiumPath = named ?? '/usr/bin/chromium';
-const pagesPath = named ?? (existsSync(headlessShell) ? headlessShell : chromiumPath);
+/** Found at the first launch: it may be installed while other tests run. */
+const pagesPath = (): string => named ?? (existsSync(headlessShell) ? headlessShell : chromiumPath);
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export const desktop = { width: 1280, height: 800 };
@@ -36,7 +37,7 @@ const watched: Watched[] = [];
 /** One for all files of a worker; it ends with the worker. */
 const launch = (): Promise<Browser> => {
   browser ??= chromium.launch({
-    executablePath: pagesPath,
+    executablePath: pagesPath(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   return browser;
@@ -123,9 +124,16 @@ export const axe = async (page: Page, rules?: readonly string[]): Promise<readon
   }, rules);
 };
 
-/** Where a test leaves what a person may want to look at. */
-export const screenshot = (page: Page, name: string): Promise<Buffer> =>
-  page.screenshot({ path: `coverage/browser/${name}.png` });
+const painted = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))';
+
+/**
+ * Where a test leaves what a person may want to look at, with `PICTURES=true`: each costs as much as a page.
+ * Without, the page is painted as for its picture, so that the next step meets the same page.
+ */
+export const screenshot = async (page: Page, name: string): Promise<void> => {
+  if (pictures === 'true') await page.screenshot({ path: `coverage/browser/${name}.png` });
+  else await page.evaluate(painted);
+};
 
 /** After each test (`each-test.ts`): closes its pages, and fails it for what they complained of. */
 export const closePages = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 /**
- * Checks a page in every look: large and small, light and dark. Each passes axe and leaves a screenshot.
+ * Checks a page in every look: large and small, light and dark. Each passes axe, and may leave a picture.
  *
  * A scheme changes colours alone: axe has all of its rules in one, and those about colours in the other, too.
  */
