@@ -182,11 +182,13 @@ const findDecided = async (
 
 const rootOf = (session: Session): SessionId => treeOf(session) ?? session.id;
 
+/** A client that takes no answer is closed. */
 const post = async (
   { sockets, world }: FramePorts,
   { connectionId, sessionId }: SocketRequest,
   { type, data }: { readonly type: 'error' | 'pong' | 'caller_tools:declared'; readonly data: JsonObject },
 ): Promise<void> => {
   const frame = unnumberedFrame(type, { sessionId: sessionId ?? null, at: world.now(), data });
-  await sockets.post(connectionId, JSON.stringify(frame));
+  // It would not learn what became of its frame: it connects again, and asks.
+  if ((await sockets.post(connectionId, JSON.stringify(frame))) === 'slow') await sockets.close(connectionId);
 };
