@@ -9,7 +9,7 @@ import { environments, type FunctionName, readEnvironment } from '#shared/config
 import type { Variables } from '#shared/config/read-variables.ts';
 import { operatorSettings } from '#shared/config/settings.ts';
 import { familyFor } from './ecs/task.ts';
-import { arnOf, type FunctionDefinition } from './lambda/function.ts';
+import { arnOf, type EventLimits, type FunctionDefinition } from './lambda/function.ts';
 
 type DeployedFunctionsOptions = {
   /** The module of a function that exports its handler. */
@@ -48,6 +48,17 @@ const timeouts: Readonly<Record<FunctionName, number>> = {
   synthetic: 5 * minuteMs,
 };
 
+const forAMoment = { retriesMax: 0, ageMsMax: minuteMs } as const;
+const hourMs = 60 * minuteMs;
+
+/** Of asynchronous invocations, as on AWS; a test of `infra` compares. */
+export const eventLimits: Partial<Record<FunctionName, EventLimits>> = {
+  'on-connected': forAMoment,
+  relay: forAMoment,
+  synthetic: forAMoment,
+  terminal: { ageMsMax: hourMs },
+};
+
 const memoryMb = 512;
 
 /** `best effort` where the kernel does not enforce the limits of sandboxes. */
@@ -67,6 +78,7 @@ export const deployedFunctions = (options: DeployedFunctionsOptions): readonly F
     environment: { ...environmentOf(name, options.variables), ...options.endpoints },
     timeoutMs: { ...timeouts, ...shorter }[name],
     memoryMb,
+    ...(eventLimits[name] === undefined ? {} : { events: eventLimits[name] }),
   }));
 };
 

@@ -30,6 +30,7 @@ test('rules for secrets are set with the hosts of a project, and chosen for a se
 
 test.each([
   [['--inject', 'a.org/authorization=TOKEN'], '--inject needs --network'],
+  [['--network', 'none', '--network', 'a.example'], '--network none and a host exclude each other'],
   [['--network', 'none', ...rule], '--network none has no host for the rule of --inject'],
   [[...listed, '--inject', 'a.org=TOKEN'], '--inject has the form <host>/<header>=<secret>'],
 ])('%j is refused', async (options, reason) => {

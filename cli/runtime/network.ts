@@ -18,6 +18,10 @@ export const networkNamed = (call: Call): NamedNetwork | undefined => {
     throw wrongUsage('--inject needs --network: hosts and rules are replaced together');
   if (hosts.length === 0) return undefined;
   if (hosts.includes(none)) {
+    if (hosts.some((host) => host !== none))
+      throw wrongUsage('--network none and a host exclude each other', [
+        'Give --network none alone for no network, or only the hosts.',
+      ]);
     if (rules.some((rule) => rule !== none))
       throw wrongUsage('--network none has no host for the rule of --inject');
     return none;

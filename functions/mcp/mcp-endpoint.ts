@@ -15,7 +15,7 @@ import {
 import * as z from 'zod';
 import { cancelRunningCall } from '#shared/application/execution/running-calls.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
-import type { Principal } from '#shared/domain/principal.ts';
+import { countedAs, type Principal } from '#shared/domain/principal.ts';
 import type { McpPorts, McpSettings } from './define-tool.ts';
 import {
   acceptsStream,
@@ -85,8 +85,8 @@ const cancelled = z.object({
 const cancelNamedCalls = async ({ ports, principal }: EndpointContext, request: Request): Promise<void> => {
   if (request.method !== 'POST') return;
   const ids = cancelledIn(await request.clone().text());
-  const { tokenHash } = principal;
-  await Promise.all(ids.map((requestId) => cancelRunningCall(ports, { tokenHash, requestId })));
+  const credential = countedAs(principal);
+  await Promise.all(ids.map((requestId) => cancelRunningCall(ports, { credential, requestId })));
 };
 
 export const cancelledIn = (body: string): readonly (string | number)[] => {

@@ -19,7 +19,7 @@ import { runCancellable } from '#shared/application/execution/running-calls.ts';
 import { mayUse } from '#shared/domain/access.ts';
 import { cutLongestText, type JsonObject } from '#shared/domain/json.ts';
 import { repeatedCharactersMax } from '#shared/domain/limits.ts';
-import type { Principal } from '#shared/domain/principal.ts';
+import { countedAs, type Principal } from '#shared/domain/principal.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import { openProgress, openTelling } from './client-notifications.ts';
 import type { Tool, ToolResult } from './define-tool.ts';
@@ -45,7 +45,7 @@ export const toolServer =
       const tool = tools.find(({ name }) => name === params.name);
       if (tool === undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such tool');
-      const request = { tokenHash: context.principal.tokenHash, requestId: mcpReq.id };
+      const request = { credential: countedAs(context.principal), requestId: mcpReq.id };
       return runCancellable(context.ports, request, (cancelled) => {
         const endsWithStream = era === 'modern' || !canComeBack(mcpReq);
         const signal = endsWithStream ? AbortSignal.any([mcpReq.signal, cancelled]) : cancelled;

@@ -94,3 +94,10 @@ test('a child decides calls of its root and of its siblings, and of no other ses
   expect(await refusalOf(root)).toBe(await refusalOf(sibling));
   expect(await refusalOf(root)).not.toBe('session_not_found');
 });
+
+test('a client that reads too slowly to get its answer is closed, so that it asks again', async () => {
+  const closed: string[] = [];
+  const sockets = { post: async () => 'slow', close: async (id: string) => void closed.push(id) };
+  await framesAfter('allowed', ping, { sockets });
+  expect(closed).toEqual(['c']);
+});

@@ -16,11 +16,10 @@ import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
-import type { SessionId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { framesPerSecondMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
-import { type Session, treeOf } from '#shared/domain/session.ts';
+import { rootSessionOf } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
 import { answerTerminal, isTerminalAction, type TerminalPorts } from './answer-terminal.ts';
@@ -176,17 +175,17 @@ const findDecided = async (
   const own = found.session;
   if (ownId === undefined || named === undefined || named === own.id) return found;
   const other = await findSession(ports.turns, { id: named, principal, intent: 'write' });
-  if (rootOf(other.session) !== rootOf(own)) throw sessionNotFound();
+  if (rootSessionOf(other.session) !== rootSessionOf(own)) throw sessionNotFound();
   return { ...other, seen: found.seen };
 };
 
-const rootOf = (session: Session): SessionId => treeOf(session) ?? session.id;
-
+/** A client that takes no answer is closed. */
 const post = async (
   { sockets, world }: FramePorts,
   { connectionId, sessionId }: SocketRequest,
   { type, data }: { readonly type: 'error' | 'pong' | 'caller_tools:declared'; readonly data: JsonObject },
 ): Promise<void> => {
   const frame = unnumberedFrame(type, { sessionId: sessionId ?? null, at: world.now(), data });
-  await sockets.post(connectionId, JSON.stringify(frame));
+  // It would not learn what became of its frame: it connects again, and asks.
+  if ((await sockets.post(connectionId, JSON.stringify(frame))) === 'slow') await sockets.close(connectionId);
 };

@@ -13,6 +13,7 @@ import {
   arnOf,
   type Buffered,
   bufferAnswer,
+  type EventLimits,
   type FunctionDefinition,
   failure,
   nameFrom,
@@ -139,7 +140,7 @@ const invokers = (
       const { outcome } = await bufferAnswer((sink) => pool.run({ requestId, payload }, sink));
       return outcome;
     };
-    return Promise.all(runsOf().map((delayMs) => background.run(attempt, delayMs)));
+    return Promise.all(runsOf().map((delayMs) => background.run(attempt, { delayMs, ...pool.events })));
   };
   return {
     invoke,
@@ -185,15 +186,18 @@ const planEvents = (late: LateEvents | undefined): (() => readonly number[]) => 
   };
 };
 
+type AsyncRun = EventLimits & { readonly delayMs: number };
+
 type AsyncRetry = {
-  readonly run: (attempt: () => Promise<Outcome>, delayMs: number) => Promise<void>;
+  readonly run: (attempt: () => Promise<Outcome>, run: AsyncRun) => Promise<void>;
   readonly stop: () => void;
 };
 
 const throttleDelayMs = 200;
+const ageMsMaxDefault = 6 * 3600 * 1000;
 
 /**
- * Tries each invocation up to three times, without a waiting caller (A20).
+ * Tries each invocation up to three times, without a waiting caller (A20), or as often as its function's settings say.
  * https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
  */
 const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
@@ -209,20 +213,28 @@ const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
       }, delayMs);
       timers.add(timer);
     });
-  const attemptNumber = async (attempt: () => Promise<Outcome>, failures: number): Promise<void> => {
-    const outcome = await attempt().catch(asThrottle);
-    if (outcome === 'throttled') return later(throttleDelayMs, () => attemptNumber(attempt, failures));
-    const delayMs = retryDelaysMs[failures];
-    if (outcome.kind === 'finished' || delayMs === undefined) return undefined;
-    return later(delayMs, () => attemptNumber(attempt, failures + 1));
+  const attempts = (
+    attempt: () => Promise<Outcome>,
+    { retriesMax = retryDelaysMs.length, ageMsMax = ageMsMaxDefault }: EventLimits,
+  ): (() => Promise<void>) => {
+    const tooOldAt = Date.now() + ageMsMax;
+    const next = async (failures: number): Promise<void> => {
+      const outcome = await attempt().catch(asThrottle);
+      const isThrottled = outcome === 'throttled';
+      const delayMs = isThrottled ? throttleDelayMs : retryDelaysMs.slice(0, retriesMax)[failures];
+      const isOver = !isThrottled && outcome.kind === 'finished';
+      if (isOver || delayMs === undefined || Date.now() + delayMs > tooOldAt) return undefined;
+      return later(delayMs, () => next(isThrottled ? failures : failures + 1));
+    };
+    return () => next(0);
   };
 
   return {
     // A timer of no time still costs a millisecond or more.
-    run: (attempt, delayMs) =>
-      delayMs === 0 && !isStopped
-        ? attemptNumber(attempt, 0)
-        : later(delayMs, () => attemptNumber(attempt, 0)),
+    run: (attempt, { delayMs, ...limits }) => {
+      const begin = attempts(attempt, limits);
+      return delayMs === 0 && !isStopped ? begin() : later(delayMs, begin);
+    },
     stop: () => {
       isStopped = true;
       for (const timer of timers) clearTimeout(timer);
@@ -231,7 +243,7 @@ const retryInBackground = (retryDelaysMs: readonly number[]): AsyncRetry => {
   };
 };
 
-/** Throttling does not count as an attempt: AWS keeps such an event for hours. */
+/** Throttling does not count as an attempt: AWS keeps such an event until it is too old. */
 const asThrottle = (cause: unknown): 'throttled' => {
   if (cause instanceof AwsError && cause.status === 429) return 'throttled';
   throw cause;

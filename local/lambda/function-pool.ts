@@ -8,6 +8,7 @@
 import { AwsError } from '../endpoint/http-messages.ts';
 import type { Environment } from './environment.ts';
 import {
+  type EventLimits,
   type FunctionDefinition,
   failure,
   type Invocation,
@@ -19,6 +20,7 @@ import type { FunctionError } from './worker/messages.ts';
 export type FunctionPool = {
   /** Throws `TooManyRequestsException` over the reserved concurrency. */
   readonly run: (invocation: Invocation, sink: ResponseSink) => Promise<Outcome>;
+  readonly events: EventLimits;
 };
 
 type PoolOptions = {
@@ -36,6 +38,7 @@ export const openFunctionPool = (definition: FunctionDefinition, options: PoolOp
   const environments = openEnvironments(definition, options);
   let running = 0;
   return {
+    events: definition.events ?? {},
     run: async (invocation, sink) => {
       if (running >= concurrencyMax) throw throttled();
       running += 1;

@@ -15,6 +15,14 @@ export type FunctionDefinition = {
   readonly memoryMb: number;
   /** Reserved concurrency: invocations over it are throttled. */
   readonly concurrencyMax?: number;
+  readonly events?: EventLimits;
+};
+
+/** Of asynchronous invocations; absent: Lambda's own, which are two retries and six hours. */
+export type EventLimits = {
+  readonly retriesMax?: number;
+  /** An event that is older is tried no more. */
+  readonly ageMsMax?: number;
 };
 
 export const arnOf = (name: string): string => `arn:aws:lambda:${region}:${accountId}:function:${name}`;

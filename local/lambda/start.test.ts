@@ -287,6 +287,18 @@ test('A20: an asynchronous invocation that fails is retried twice under its requ
   await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toBe(`${id}\n${id}\n${id}\n`), patience);
 });
 
+test.each([
+  ['that its function may retry once', { retriesMax: 1 }, 2],
+  ['that its function may not retry', { retriesMax: 0 }, 1],
+  ['that would be too old by then', { ageMsMax: 0 }, 1],
+])('A20: an asynchronous invocation %s is tried no more', async (_, events, tries) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-lambda-'));
+  const file = join(folder, 'tries');
+  const { endpoint } = await deploy([define('flaky', { events })]);
+  await endpoint.invokeToEnd('sallyport-flaky', JSON.stringify({ file, succeedAt: 9 }));
+  expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(tries);
+});
+
 test('A20: in the strict mode some asynchronous invocations run late, and some twice', async () => {
   const lateEvents = { every: 2, lateMs: 300 };
   const { client } = await deploy([define('flaky')], { kind: 'strict', lateEvents });

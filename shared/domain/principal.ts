@@ -17,6 +17,8 @@ export type Principal = {
   readonly expiresAt?: number;
   /** The hash of the cookie of a browser's sign-in, or of a client's access token: looked up as a token is, so that its end is seen. */
   readonly signIn?: string;
+  /** Of a client that a person connected, the key of its grant. */
+  readonly client?: string;
   /** The token's id in listings; absent for a person, and for the deployment's first token. */
   readonly tokenId?: string;
   /** The token's name, or the person's by the issuer: shown beside what they decide, trusted for nothing. */
@@ -81,6 +83,10 @@ export const recordedAs = (
   if (isPerson || signIn !== undefined) return signIn;
   return tokenHash === adminTokenHash ? undefined : tokenHash;
 };
+
+/** Its rate and its calls are counted by this: each client of a person, as each client of a token, has its own. */
+export const countedAs = ({ client, tokenHash }: Pick<Principal, 'client' | 'tokenHash'>): string =>
+  client ?? tokenHash;
 
 /** The hash of the record with which a principal's sockets end; undefined for one without: a JWT, and the deployment's first token. */
 export const openerOf = ({ signIn, tokenHash, tokenId }: Principal): string | undefined =>

@@ -34,8 +34,8 @@ const later = (milliseconds: number): number => 1_000_000 + milliseconds;
 
 describe('the next step of a caller that needs a sandbox', () => {
   const cases: [string, [SandboxRecord | undefined, number], AcquireStep][] = [
-    ['none yet', [undefined, 0], { step: 'start', generation: 1 }],
-    ['stopped', [sandbox({ state: 'stopped' }), later(1)], { step: 'start', generation: 4 }],
+    ['none yet', [undefined, 0], { step: 'start' }],
+    ['stopped', [sandbox({ state: 'stopped' }), later(1)], { step: 'start' }],
     ['stopping', [sandbox({ state: 'stopping', address }), later(1)], { step: 'wait' }],
     ['ready', [sandbox({ state: 'ready', address }), later(1)], { step: 'use', address }],
     ['ready long ago', [sandbox({ state: 'ready', address }), later(1e9)], { step: 'use', address }],

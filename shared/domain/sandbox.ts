@@ -107,6 +107,7 @@ export type Workspace = Untold & {
   readonly latestAgent?: SessionId;
   /** Closed to new sessions; its contents are being deleted. */
   readonly deletedAt?: number;
+  readonly firstGeneration?: number;
   readonly sandbox?: SandboxRecord;
   readonly checkpoint?: Checkpoint;
   /** Absent: it had no checkpoint, or one at most. */
@@ -127,8 +128,7 @@ export type LiveSandbox = {
 
 export type AcquireStep =
   | { readonly step: 'use'; readonly address: string }
-  /** Claim this generation and ask ECS for a task. */
-  | { readonly step: 'start'; readonly generation: number }
+  | { readonly step: 'start' }
   /** The claimant died before ECS answered: call again with the same token. */
   | { readonly step: 'reissue'; readonly generation: number }
   /** The task runs; check that its server answers, and restore the workspace into it. With `lateTask` ECS is asked if it does not. */
@@ -139,12 +139,12 @@ export type AcquireStep =
   | { readonly step: 'wait' };
 
 export const acquireStep = (sandbox: SandboxRecord | undefined, now: number): AcquireStep => {
-  if (sandbox === undefined) return { step: 'start', generation: 1 };
-  switch (sandbox.state) {
+  switch (sandbox?.state) {
+    case undefined:
+    case 'stopped':
+      return { step: 'start' };
     case 'ready':
       return sandbox.address === undefined ? { step: 'wait' } : { step: 'use', address: sandbox.address };
-    case 'stopped':
-      return { step: 'start', generation: sandbox.generation + 1 };
     case 'stopping':
       return { step: 'wait' };
     case 'starting':

@@ -178,6 +178,9 @@ export const answersInWorkspace = ({ kind, tree }: Pick<Session, 'kind' | 'tree'
 export const treeOf = ({ id, tree, hasChildren }: Pick<Session, 'id' | 'tree' | 'hasChildren'>) =>
   tree?.root ?? (hasChildren ? id : undefined);
 
+/** The root of its tree; of a session without parent and children the session itself. */
+export const rootSessionOf = ({ id, tree }: Pick<Session, 'id' | 'tree'>): SessionId => tree?.root ?? id;
+
 /** The slices that pay for it; absent: none. */
 export const slicesOf = ({
   id,

@@ -46,9 +46,14 @@ export interface ConnectionStore {
   redeemTicket(ticketHash: string, now: number): Promise<Principal | undefined>;
 }
 
+/**
+ * `gone`: the client left, or its `$connect` has not returned yet: the gateway answers 410 to both. `slow`: the client reads more
+ * slowly than frames come; it did not get this one, and may get a later one.
+ */
+export type Posted = 'sent' | 'gone' | 'slow';
+
 /** The server's side of open WebSockets: send a frame, close one. */
 export interface Sockets {
-  /** `gone`: the client left, or its `$connect` has not returned yet: the gateway answers 410 to both. */
-  post(connection: ConnectionId, frame: string): Promise<'sent' | 'gone'>;
+  post(connection: ConnectionId, frame: string): Promise<Posted>;
   close(connection: ConnectionId): Promise<void>;
 }

@@ -54,6 +54,8 @@ const classes = {
   pause: { paused: 0.01 },
   /** The bucket refuses a write, stores it and loses the answer, deletes a part. */
   storage: { storageRefuses: 0.1, storageAnswerLost: 0.1, storageDeletesPart: 0.4 },
+  /** A client reads more slowly than frames come. */
+  sockets: { postSlow: 0.3 },
 } as const;
 
 export type FaultName =

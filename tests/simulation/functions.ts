@@ -25,6 +25,7 @@ export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): S
     post: (connection, frame) =>
       invocation.call('post', () => {
         if (sim.fires('postFails')) throw new Error('PayloadTooLargeException');
+        if (sim.fires('postSlow')) return 'slow' as const;
         onTold(frame);
         const got = clients.get(connection);
         if (got === undefined) return 'gone' as const;

@@ -2,6 +2,7 @@
 
 import type { Checkpoint } from '#shared/domain/checkpoint.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import { isFirstGeneration } from '#shared/domain/generation.ts';
 import { takenReasons } from '#shared/domain/idle-sandbox.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { checkpointsOf } from '#shared/domain/kept-checkpoints.ts';
@@ -62,6 +63,8 @@ export class SandboxChecker {
   readonly #turns: TurnChecker;
   /** When the check of a workspace's many sessions began. */
   readonly #checkedAt = new Map<string, number>();
+  /** The last generation of each workspace, also of those that were deleted. */
+  readonly #last = new Map<string, number>();
   /** Lines that a checkpoint had until a person restored a snapshot without them: replaced, not lost. */
   readonly #replaced = new Set<string>();
 
@@ -112,12 +115,18 @@ export class SandboxChecker {
   #generation(id: string, old: SandboxRecord | undefined, now: SandboxRecord | undefined): void {
     if (now === undefined) return;
     if (old === undefined || now.generation !== old.generation) {
-      const isNext = now.generation === (old?.generation ?? 0) + 1 && now.state === 'starting';
-      if (!isNext || (old !== undefined && old.state !== 'stopped'))
+      const isNext = old === undefined ? this.#isAboveLast(id, now) : now.generation === old.generation + 1;
+      this.#last.set(id, now.generation);
+      if (!isNext || now.state !== 'starting' || (old !== undefined && old.state !== 'stopped'))
         this.#violate('L1: one sandbox of a workspace lives', `${id}: ${old?.generation} ${old?.state}`);
       return;
     }
     this.#steps(id, old, now);
+  }
+
+  /** Above all that a deleted workspace of that id had. */
+  #isAboveLast(id: string, { generation }: SandboxRecord): boolean {
+    return isFirstGeneration(generation) && generation > (this.#last.get(id) ?? 0);
   }
 
   #steps(id: string, old: SandboxRecord, now: SandboxRecord): void {

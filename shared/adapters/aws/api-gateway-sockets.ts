@@ -11,21 +11,16 @@ import {
 } from '@aws-sdk/client-apigatewaymanagementapi';
 import type { Sockets } from '#shared/ports/connections.ts';
 
-/** A slow reader is refused with 429 for a while; if it stays slow, it catches up from the log. */
+/** A client that reads slowly is refused with 429 for a while, for which these tries wait. */
 const throttledTriesMax = 4;
 
 export const makeSockets = (client: ApiGatewayManagementApiClient): Sockets => ({
   post: async (connection, frame) => {
     const command = new PostToConnectionCommand({ ConnectionId: connection, Data: Buffer.from(frame) });
     for (let attempt = 1; ; attempt += 1) {
-      try {
-        await client.send(command);
-        return 'sent';
-      } catch (error) {
-        if (isNamed(error, 'GoneException')) return 'gone';
-        if (!isNamed(error, 'LimitExceededException') || attempt === throttledTriesMax) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
-      }
+      const posted = await client.send(command).then(() => 'sent' as const, refusalOf);
+      if (posted !== 'slow' || attempt === throttledTriesMax) return posted;
+      await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** attempt));
     }
   },
   close: async (connection) => {
@@ -36,5 +31,11 @@ export const makeSockets = (client: ApiGatewayManagementApiClient): Sockets => (
     }
   },
 });
+
+const refusalOf = (error: unknown): 'gone' | 'slow' => {
+  if (isNamed(error, 'GoneException')) return 'gone';
+  if (isNamed(error, 'LimitExceededException')) return 'slow';
+  throw error;
+};
 
 const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;

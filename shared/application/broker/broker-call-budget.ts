@@ -10,7 +10,7 @@ import { type BrokerCall, boundedCall } from '../../domain/broker/request.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { TokenUsage } from '../../domain/model.ts';
 import { answerTokensMin, answerTokensWithin, costOf, tokensPerImageMax } from '../../domain/price.ts';
-import { type Session, slicesOf, treeOf } from '../../domain/session.ts';
+import { rootSessionOf, type Session, slicesOf, treeOf } from '../../domain/session.ts';
 import { isOutOfTime, treeUsdMaxOf } from '../../domain/session-tree.ts';
 import type { Grant, ReservationRequest } from '../../domain/tree-budget.ts';
 import { tokensOf } from '../../domain/tree-slice.ts';
@@ -47,7 +47,7 @@ export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<B
   const { call, requestBytes, deadlineAt } = opening;
   const cost = (usage: TokenUsage): number => costOf(call, usage, brokerSettings.prices).usd;
   const session = await withTree(ports, opening.session);
-  const root = treeOf(session) ?? session.id;
+  const root = rootSessionOf(session);
   // No session has it: a tree reserves for each of its calls, and this one is beside its session's turn.
   const reservation = `${session.id}/${world.uuid()}` as SessionId;
   const usdMax = treeUsdMaxOf(session, brokerSettings.usdMax);

@@ -21,6 +21,9 @@ type Connected = {
   readonly behind?: number;
   /** Milliseconds by which the clock that dates the first of these is ahead. */
   readonly aheadMs?: number;
+  /** Posts of an event that are refused, since the client reads slowly. */
+  readonly slowPosts?: number;
+  readonly onClosed?: () => void;
 };
 
 /** The frames of a connection to a session whose log has this many events, the oldest of which may be purged. */
@@ -41,7 +44,7 @@ const connected = async (events: number, since: number | undefined, fields: Conn
       ...(since === undefined ? {} : { since }),
     },
   });
-  let { meanwhile = 0, behind = 0 } = fields;
+  let { meanwhile = 0, behind = 0, slowPosts = 0 } = fields;
   const { aheadMs = 0 } = fields;
   const frames: { readonly seq: number | null; readonly type: string; readonly data: object }[] = [];
   const connection = {
@@ -53,12 +56,13 @@ const connected = async (events: number, since: number | undefined, fields: Conn
           await ports.eventLog.append(session.id, [entry], ports.world.now() + aheadMs);
           return 'gone' as const;
         }
+        if (JSON.parse(text).seq === 2 && slowPosts-- > 0) return 'slow' as const;
         frames.push(JSON.parse(text));
         for (; behind > 0; behind -= 1)
           await ports.eventLog.append(session.id, [entry], ports.world.now() + clocksApartMsMax + 1);
         return 'sent' as const;
       },
-      close: async () => undefined,
+      close: async () => fields.onClosed?.(),
     },
     mcpServers: fake<McpServerStore>({ list: async () => [] }),
     tokens: fake<TokenStore>({ get: async () => undefined }),
@@ -113,3 +117,15 @@ test.each([0, clocksApartMsMax])(
     ]);
   },
 );
+
+test('a client that reads slowly for a while gets each event, in order', async () => {
+  const [, ...frames] = await connected(5, -1, { slowPosts: 30 });
+  expect(frames.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('one that reads nothing for too long is closed after the last event that it took', async () => {
+  let closings = 0;
+  const [, ...frames] = await connected(5, -1, { slowPosts: 1000, onClosed: () => (closings += 1) });
+  expect(frames.map(({ seq }) => seq)).toEqual([0, 1]);
+  expect(closings).toBe(1);
+});

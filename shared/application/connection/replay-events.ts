@@ -4,7 +4,7 @@
  * receives the number of waiting calls.
  *
  * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while. Frames that others posted in
- * vain until then are sent here, also to a connection that asked for no replay.
+ * vain until then are sent here, also to a connection that asked for no replay. A client that reads slowly is waited for, for a while.
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -23,6 +23,7 @@ import type { ConnectionDeps } from '../deps.ts';
 import { waitingFrameFor } from '../events/publisher.ts';
 import { descendantsOf } from '../session/read-session-tree.ts';
 import { offerTools } from '../turn/model/offer-tools.ts';
+import { openPostInOrder, type PostInOrder } from './post-in-order.ts';
 
 const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
@@ -57,10 +58,10 @@ export const replayEvents = async (
   const { since } = connection;
   const wanted =
     since === undefined ? { since: session.lastSeq, until: readyAt + clocksApartMsMax } : { since };
-  await replay(ports, { connectionId, session, ...wanted });
+  const post = openPostInOrder(ports, connectionId);
+  if (!(await replay(ports, { post, session, ...wanted }))) return;
   const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
-  for (const request of waiting)
-    if (request !== undefined) await ports.sockets.post(connectionId, JSON.stringify(request));
+  for (const request of waiting) if (request !== undefined && !(await post(JSON.stringify(request)))) return;
 };
 
 /**
@@ -93,7 +94,7 @@ const replayToApprover = async (
   const knownAt = (await ports.connections.approversSince()) + seenMsMax + clocksMs;
   if (connectedAt >= knownAt) return;
   await ports.world.sleep(Math.max(0, knownAt - ports.world.now()));
-  await ports.sockets.post(id, await waitingFrameFor(ports, principal));
+  await openPostInOrder(ports, id)(await waitingFrameFor(ports, principal));
 };
 
 /** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
@@ -140,32 +141,34 @@ const postFirst = async (
 };
 
 type Replay = {
-  readonly connectionId: ConnectionId;
+  readonly post: PostInOrder;
   readonly session: Session;
   readonly since: number;
   /** Epoch milliseconds: later events have come by themselves, whichever function's clock they have. */
   readonly until?: number;
 };
 
+/** False when the connection has gone, or was closed, before the end. */
 const replay = async (
   ports: ConnectionDeps,
-  { connectionId: id, session, since, until = Number.POSITIVE_INFINITY }: Replay,
-): Promise<void> => {
+  { post, session, since, until = Number.POSITIVE_INFINITY }: Replay,
+): Promise<boolean> => {
   const oldestIndex = oldestKept(session.lastSeq);
   if (since < oldestIndex - 1) {
     const data = { kind: 'events_purged', oldestIndex };
-    await ports.sockets.post(id, JSON.stringify(frame(ports, session, { type: 'system', data })));
+    if (!(await post(JSON.stringify(frame(ports, session, { type: 'system', data }))))) return false;
   }
   let last = Math.max(since, oldestIndex - 1);
   for (let hasMore = true; hasMore; ) {
     const page = await ports.eventLog.read(session.id, { since: last, eventsMax: replayPageEvents });
     for (const event of page.events) {
-      if (event.at > until) return;
-      if ((await ports.sockets.post(id, JSON.stringify(eventFrame(session.id, event)))) === 'gone') return;
+      if (event.at > until) return true;
+      if (!(await post(JSON.stringify(eventFrame(session.id, event))))) return false;
       last = event.seq;
     }
     hasMore = page.hasMore;
   }
+  return true;
 };
 
 /** Events that are read at once, the newest first: others may have come since the call was asked. */

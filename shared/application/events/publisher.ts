@@ -85,7 +85,10 @@ export const keepFrames = (
   };
 };
 
-/** False when the subscriber has left, and was removed. A socket that fails otherwise stays: the log has the frames that it missed. */
+/**
+ * False when the subscriber has left, and was removed. One that reads slowly, or fails otherwise, stays, and gets no more of these: the
+ * log has the frames that it missed.
+ */
 const postTo = async (
   ports: PublishDeps,
   subscriber: ConnectionId,
@@ -93,7 +96,9 @@ const postTo = async (
 ): Promise<boolean> => {
   try {
     for (const text of texts) {
-      if ((await ports.sockets.post(subscriber, text)) === 'gone') {
+      const posted = await ports.sockets.post(subscriber, text);
+      if (posted === 'slow') break;
+      if (posted === 'gone') {
         ports.telemetry.count('SocketsGone');
         return (await removeGone(ports, subscriber)) === undefined;
       }

@@ -5,6 +5,7 @@
  */
 
 import type { ToolContent } from '../../domain/event-log.ts';
+import { isFirstGeneration } from '../../domain/generation.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Session } from '../../domain/session.ts';
 import { tellPrinted, withPrinted } from '../../domain/turn/printed.ts';
@@ -82,7 +83,7 @@ const isUnsent = (outcome: ToolOutcome): boolean => outcome.status === 'lost' &&
 
 /** It took the place of an earlier one, and this caller is the first of its session to hear of it. */
 const isStateLost = (session: Session, opened: AcquiredSandbox): boolean =>
-  opened.sandbox.generation > 1 &&
+  !isFirstGeneration(opened.sandbox.generation) &&
   (opened.start !== undefined || lossesForClient(session, opened) !== undefined);
 
 const lossNotices = (session: Session, opened: AcquiredSandbox): readonly string[] =>

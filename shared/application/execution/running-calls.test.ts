@@ -71,7 +71,7 @@ const open = () => {
   return { ports, pass, calls, asked, warned };
 };
 
-const request = { tokenHash: 'abc', requestId: 7 };
+const request = { credential: 'abc', requestId: 7 };
 const untilAborted = (signal: AbortSignal): Promise<string> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve('cancelled'), { once: true }));
 const lasting = (ports: Deps<'runningCalls' | 'telemetry' | 'world'>, wanted = request) => {
@@ -116,9 +116,9 @@ test('of two calls under one token and request id none is cancelled, however new
 });
 
 test.each([
-  ['another token', { tokenHash: 'def', requestId: 7 }],
-  ['another request', { tokenHash: 'abc', requestId: 8 }],
-  ['the same digits as a text', { tokenHash: 'abc', requestId: '7' }],
+  ['another token', { credential: 'def', requestId: 7 }],
+  ['another request', { credential: 'abc', requestId: 8 }],
+  ['the same digits as a text', { credential: 'abc', requestId: '7' }],
 ])('%s cancels nothing', async (_, other) => {
   const { ports, pass } = open();
   const call = lasting(ports);

@@ -9,8 +9,8 @@
 import type { RunningCall } from '../../ports/calls.ts';
 import type { Deps } from '../deps.ts';
 
-/** Ids of requests are the client's own: another client may use the same. */
-export type CallRequest = { readonly tokenHash: string; readonly requestId: string | number };
+/** Ids of requests are the client's own: another client may use the same. `credential`: as its calls are counted (`countedAs`). */
+export type CallRequest = { readonly credential: string; readonly requestId: string | number };
 
 /** A shorter call costs no write. */
 export const recordAfterMs = 500;
@@ -22,8 +22,8 @@ const callMsMax = 900_000;
 
 const callerOf = (
   { world }: Deps<'runningCalls' | 'telemetry' | 'world'>,
-  { tokenHash, requestId }: CallRequest,
-): string => world.sha256(JSON.stringify([tokenHash, requestId]));
+  { credential, requestId }: CallRequest,
+): string => world.sha256(JSON.stringify([credential, requestId]));
 
 /** Runs `work`, whose signal is aborted by a cancellation; the record is deleted when this returns. */
 export const runCancellable = async <T>(

@@ -14,6 +14,7 @@ import { followerLeaseMs, followerMarginMs } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { joinPieces, type OutputPiece, pieceBytesMax } from '../../domain/terminal-output.ts';
 import { errorBody, isAppError } from '../../errors.ts';
+import type { Posted } from '../../ports/connections.ts';
 import { enterSession } from '../access/enter-session.ts';
 import type { TerminalDeps } from '../deps.ts';
 import { openSlice } from './follow-output.ts';
@@ -45,19 +46,22 @@ export const followTerminal = async (ports: TerminalDeps, work: FollowWork): Pro
     }
     const slice = await followSlice(ports, work, offset);
     if (slice.end === 'over') break;
-    failures = slice.end === 'next' || slice.offset > offset ? 0 : failures + 1;
+    failures = isFailure(slice, offset) ? failures + 1 : 0;
     if (failures > failuresMax) break;
-    if (slice.end === 'failed') await world.sleep(failurePauseMs * (failures + 1));
+    if (slice.end !== 'next') await world.sleep(failurePauseMs * (failures + 1));
     ({ offset } = slice);
   }
   await terminals.release(key, run, execution);
 };
 
 type Slice = {
-  readonly end: 'next' | 'over' | 'failed';
+  readonly end: 'next' | 'over' | 'failed' | 'slow';
   /** The first byte that was not sent. */
   readonly offset: number;
 };
+
+/** A client that reads slowly is followed on: the gateway closes one that takes nothing for long. */
+const isFailure = (slice: Slice, from: number): boolean => slice.end === 'failed' && slice.offset === from;
 
 const followSlice = async (ports: TerminalDeps, work: FollowWork, from: number): Promise<Slice> => {
   let sessionId: SessionId | undefined;
@@ -70,6 +74,7 @@ const followSlice = async (ports: TerminalDeps, work: FollowWork, from: number):
     for await (const events of readSlice(ports, session, { id: work.processId, offset })) {
       const sent = await send(events);
       if (sent === 'gone') return { end: 'over', offset };
+      if (sent === 'slow') return { end: 'slow', offset };
       offset = events.reduce(offsetAfter, offset);
       if (events.some(({ type }) => type === 'exit')) return { end: 'over', offset };
       if (events.some(({ type }) => type === 'next')) return { end: 'next', offset };
@@ -128,13 +133,14 @@ type Entry = {
 
 const openSender =
   (ports: TerminalDeps, work: FollowWork, sessionId: SessionId) =>
-  async (events: readonly OutputEvent[]): Promise<'sent' | 'gone'> => {
+  async (events: readonly OutputEvent[]): Promise<Posted> => {
     const { processId } = work;
     const pieces: readonly OutputPiece[] = events.filter((event) => event.type === 'output');
     for (const { stream, offset, bytes, text } of joinPieces(pieces)) {
       const data = { processId, stream, offset, bytes, text };
       const entry = { type: 'process:output', sessionId, data } as const;
-      if ((await post(ports, work, entry)) === 'gone') return 'gone';
+      const posted = await post(ports, work, entry);
+      if (posted !== 'sent') return posted;
     }
     const exit = events.find((event) => event.type === 'exit');
     if (exit === undefined) return 'sent';
@@ -146,5 +152,5 @@ const post = (
   { sockets, world }: TerminalDeps,
   { connectionId }: FollowWork,
   { type, sessionId, data }: Entry,
-): Promise<'sent' | 'gone'> =>
+): Promise<Posted> =>
   sockets.post(connectionId, JSON.stringify(unnumberedFrame(type, { sessionId, at: world.now(), data })));

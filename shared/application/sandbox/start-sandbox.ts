@@ -7,6 +7,7 @@
 
 import { isSameNetwork, type Network } from '../../domain/egress-policy.ts';
 import { type Flavor, smallerFlavor } from '../../domain/flavor.ts';
+import { nextGeneration } from '../../domain/generation.ts';
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
 import { claimableEntries, poolEntries } from '../../domain/pool.ts';
@@ -54,7 +55,7 @@ export const startSandbox = async (
   request: SandboxRequest,
 ): Promise<'requested' | 'full' | SandboxRecord> => {
   await notifySandboxEnd(ports, workspace);
-  const generation = (workspace.sandbox?.generation ?? 0) + 1;
+  const generation = nextGeneration(workspace);
   const [now, entries] = await Promise.all([ports.sessions.get(request.sessionId), readPool(ports, request)]);
   // As they are now: they may have changed since the caller read the session (EG1).
   const { lifetimeMs } = now ?? request;
@@ -216,7 +217,7 @@ export const reissueStart = async (ports: SandboxDeps, named: Named): Promise<vo
 
 /** Starts the unclaimed sandbox of one pool entry. */
 export const startEntry = async (ports: SandboxDeps, entry: Workspace, flavor: Flavor): Promise<boolean> => {
-  const generation = (entry.sandbox?.generation ?? 0) + 1;
+  const generation = nextGeneration(entry);
   const sandbox = newRecord(ports, { flavor, template: 'python', generation });
   if ((await ports.workspaces.claimStart(entry.id, sandbox)) !== 'claimed') return false;
   const named = { workspaceId: entry.id, sandbox };

@@ -1,23 +1,24 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newProjectId, newSchedule } from '../../../tests/conformance/schedule-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
 import type { AuditRow } from '../../domain/audit.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
+import { deploymentOwner, ownerOf, type Principal, type Scope } from '../../domain/principal.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { AuditLog } from '../../ports/access.ts';
 import type { ProjectStore } from '../../ports/projects.ts';
 import type { ScheduleStore } from '../../ports/schedules.ts';
 import type { ScheduleDeps } from '../deps.ts';
-import { triggerSchedule } from './manage-schedules.ts';
+import { triggerSchedule, updateSchedule } from './manage-schedules.ts';
 
 const now = 5000;
 
-const triggered = async (schedule: Schedule) => {
+const open = (schedule: Schedule) => {
   let written = schedule;
   const rows: AuditRow[] = [];
   const ports = fake<ScheduleDeps>({
     schedules: fake<ScheduleStore>({
-      find: async () => ({ schedule, pins: new Map(), open: [] }),
+      find: async () => ({ schedule: written, pins: new Map(), open: [] }),
       write: async (next) => {
         written = next;
         return next;
@@ -33,8 +34,13 @@ const triggered = async (schedule: Schedule) => {
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
     world: { now: () => now, uuid: () => crypto.randomUUID(), sha256: (text) => text, sleep: async () => {} },
   });
+  return { ports, rows, written: () => written };
+};
+
+const triggered = async (schedule: Schedule) => {
+  const { ports, rows, written } = open(schedule);
   await triggerSchedule(ports, schedule.creator, schedule.id);
-  return { written, rows };
+  return { written: written(), rows };
 };
 
 test.each([
@@ -54,4 +60,47 @@ test('the audit row of an admin’s change is of the project that the schedule i
   expect((await triggered(one)).rows).toMatchObject([{ subject: one.id, project }]);
   const two = newSchedule({ targets: [{ project }, { project: newProjectId() }] });
   expect((await triggered(two)).rows[0]).not.toHaveProperty('project');
+});
+
+const names = {
+  ...{ cron: 'cronExpr', overlap: 'overlapBehavior', sessions: 'sessionBehavior' },
+  ...{ project: 'projectId', workspace: 'workspaceId' },
+};
+const admin: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'of an admin' };
+const bound = (project: string): Principal => {
+  const scope = `project:${project}` as Scope;
+  return { owner: ownerOf(scope), scope, tokenHash: 'of a project' };
+};
+
+describe('a schedule that another caller changes', () => {
+  const project = newProjectId();
+  const changedBy = async (
+    caller: Principal,
+    { creator, isEnabled, options }: { creator: Principal; isEnabled: boolean; options: object },
+  ) => {
+    const { ports, written } = open(newSchedule({ targets: [{ project }], creator, isEnabled }));
+    await updateSchedule(ports, caller, { id: written().id, options, names });
+    return written().creator;
+  };
+
+  test.each([
+    ['enables', false, { enabled: true }],
+    ['gives another prompt to', true, { prompt: 'Delete all.' }],
+    ['gives other times to', true, { cron: '* * * * *' }],
+  ])(
+    'runs in the name of a project’s token that %s one of an administrator',
+    async (_, isEnabled, options) => {
+      const caller = bound(project);
+      expect(await changedBy(caller, { creator: admin, isEnabled, options })).toEqual(caller);
+    },
+  );
+
+  test.each([
+    ['a project’s token that disables or renames it', bound(project), { enabled: false, name: 'n' }],
+    ['a project’s token that says again that it is enabled', bound(project), { enabled: true }],
+    ['an administrator', admin, { prompt: 'Run the tests.' }],
+  ])('keeps its creator for %s', async (_, caller, options) => {
+    const creator = caller === admin ? bound(project) : admin;
+    expect(await changedBy(caller, { creator, isEnabled: true, options })).toEqual(creator);
+  });
 });

@@ -93,14 +93,27 @@ type Change = {
   readonly now: number;
 };
 
-/** The caller who enables a schedule that lost its credential becomes the principal in whose name it runs (J7). */
 const changed = (schedule: Schedule, { fields, principal, now }: Change): Schedule => {
   const { disabledReason, ...next } = { ...schedule, ...fields, updatedAt: now };
   const { cron = schedule.cron, isEnabled = schedule.isEnabled } = fields;
   const isMoved = cron !== schedule.cron || isEnabled !== schedule.isEnabled;
   const moved = isMoved ? rescheduled(next, now) : next;
-  if (disabledReason === undefined) return moved;
-  return isEnabled ? { ...moved, creator: principal } : { ...moved, disabledReason };
+  const owned = takesOver(schedule, { fields, principal }) ? { ...moved, creator: principal } : moved;
+  return disabledReason === undefined || isEnabled ? owned : { ...owned, disabledReason };
+};
+
+/**
+ * True when it runs in the name of the caller from now on (J7): of one who enables a schedule that lost its credential, and of one
+ * bound to a project who says what a schedule of an administrator does, or that it does it.
+ */
+const takesOver = (
+  { creator, isEnabled: wasEnabled, disabledReason }: Schedule,
+  { fields, principal }: Pick<Change, 'fields' | 'principal'>,
+): boolean => {
+  const { name: _, isEnabled = wasEnabled, ...work } = fields;
+  if (disabledReason !== undefined && isEnabled) return true;
+  const isNarrower = projectOf(principal.scope) !== undefined && projectOf(creator.scope) === undefined;
+  return isNarrower && (Object.keys(work).length > 0 || (isEnabled && !wasEnabled));
 };
 
 export const removeSchedule = async (

@@ -1,6 +1,7 @@
 /** Finds the workspace of a request, or decides which one is created: the table of docs/spec/sessions.md. */
 
 import { mayWrite } from '../../domain/access.ts';
+import { firstGenerationAt } from '../../domain/generation.ts';
 import { derivedUuid, isUuid, type WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
@@ -44,7 +45,7 @@ export const resolveWorkspace = async (
     case 'new':
       return onceMade(ports, within, ref);
     case 'make':
-      return { workspace: newWorkspace(ports.world, within, { ...ref, id: named }), isNew: true };
+      return { workspace: madeUnder(ports.world, within, { ...ref, id: named }), isNew: true };
     case 'conflict':
       throw idTaken();
     case 'not-found':
@@ -71,11 +72,19 @@ export const theDefault = async (
   return { workspace: { ...newWorkspace(world, within, { id }), isDefault: true, createdAt }, isNew: true };
 };
 
+type Naming = Pick<WorkspaceRef, 'externalId' | 'source'> & { readonly id: WorkspaceId | undefined };
+
+/** Under an id that is not new in the world: one that was deleted may have had it. */
+const madeUnder = (world: World, within: Within, naming: Naming): Workspace => ({
+  ...newWorkspace(world, within, naming),
+  firstGeneration: firstGenerationAt(world.now()),
+});
+
 /** A workspace with a name that no session has entered yet. */
 export const newWorkspace = (
   world: World,
   { project, principal }: Within,
-  { id, externalId, source }: Pick<WorkspaceRef, 'externalId' | 'source'> & { id: WorkspaceId | undefined },
+  { id, externalId, source }: Naming,
 ): Workspace => ({
   id: id ?? (world.uuid() as WorkspaceId),
   owner: namedWorkspaceOwner(principal, project.id),
@@ -98,7 +107,7 @@ const onceMade = async (
   const key = `new workspace\n${within.project.id}\n${within.principal.owner}\n${ref.onceFor}`;
   const id = derivedUuid(world.sha256(key)) as WorkspaceId;
   const found = await workspaces.get(id);
-  if (found === undefined) return { workspace: newWorkspace(world, within, { ...ref, id }), isNew: true };
+  if (found === undefined) return { workspace: madeUnder(world, within, { ...ref, id }), isNew: true };
   if (!isUsable(found, within)) throw idTaken();
   return { workspace: found, isNew: false };
 };

@@ -1,7 +1,7 @@
 /** A tree of sessions as REST shows it: the money of all of it, and its sessions with what each branch has spent. */
 import * as z from 'zod';
 import { stopReasons } from '#shared/domain/event-log.ts';
-import { sessionStatuses, totalsOf, treeOf } from '#shared/domain/session.ts';
+import { rootSessionOf, sessionStatuses, totalsOf } from '#shared/domain/session.ts';
 import { treeUsdMaxOf } from '#shared/domain/session-tree.ts';
 import { anyUsd, type Slice, sandboxMsOf } from '#shared/domain/tree-slice.ts';
 import type { ShownTree } from '#shared/domain/tree-spending.ts';
@@ -70,7 +70,7 @@ export const treeView = (
   operatorUsdMax: number,
 ): z.output<typeof treeAnswer> => ({
   sessionId: session.id,
-  root: treeOf(session) ?? session.id,
+  root: rootSessionOf(session),
   agents: money.agents,
   maxCostUsd: treeUsdMaxOf(session, operatorUsdMax),
   spentUsd: money.spentUsd,

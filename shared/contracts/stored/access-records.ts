@@ -16,6 +16,7 @@ export const principalRecord = z.object({
   isPerson: z.literal(true).exactOptional(),
   expiresAt: epochMs.exactOptional(),
   signIn: z.string().exactOptional(),
+  client: z.string().exactOptional(),
   tokenId: z.string().exactOptional(),
   name: z.string().exactOptional(),
 });

@@ -77,6 +77,7 @@ export const workspaceRecord = z.object({
   source: z.string().exactOptional(),
   latestAgent: id<SessionId>().exactOptional(),
   deletedAt: epochMs.exactOptional(),
+  firstGeneration: count.exactOptional(),
   sandbox: sandboxRecord.exactOptional(),
   checkpoint: checkpointRecord.exactOptional(),
   kept: keptRecord.exactOptional(),

@@ -31,6 +31,13 @@ describe('a network in a tool', () => {
       value: value === undefined ? {} : { network: value },
     });
   });
+  test.each([[['none', 'a.example']], [['a.example', 'none']]])('%j says two things', (network) => {
+    expect(parsed(schema, { network })).toEqual({
+      ok: false,
+      problem:
+        'network: none and hosts exclude each other: use ["none"] for no network, or list only the hosts',
+    });
+  });
   test.each([[['http://x']], [[1]], ['all'], [{ allow: 'x' }], [{ allow: [], more: 1 }], [7]])(
     '%j is refused',
     (network) => {

@@ -26,12 +26,18 @@ export const pairs = <Schema extends z.ZodType>(
     .pipe(of);
 
 const none = 'none';
+const noneWithHosts =
+  'none and hosts exclude each other: use ["none"] for no network, or list only the hosts';
 
-/** A network: hosts, `["none"]`, `none` or `{allow, inject}`. */
+/** A network: hosts, `["none"]`, `none` or `{allow, inject}`. A list that names hosts and `none` says two things. */
 export const networkArgument = z
   .unknown()
   .meta(listOfTexts)
-  .transform((given) =>
-    Array.isArray(given) ? { allow: given.filter((name) => name !== none) } : fromJsonText(given),
-  )
+  .transform((given, context) => {
+    if (!Array.isArray(given)) return fromJsonText(given);
+    if (!given.includes(none)) return { allow: given };
+    if (given.every((name) => name === none)) return { allow: [] };
+    context.addIssue({ code: 'custom', message: noneWithHosts });
+    return z.NEVER;
+  })
   .pipe(network);

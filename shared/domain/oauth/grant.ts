@@ -130,8 +130,8 @@ export const familyOfClient = ({ isPerson, signIn, tokenHash }: Principal): stri
   isPerson || signIn === undefined ? undefined : tokenHash;
 
 /**
- * The principal of a client. Its rate and its calls are those of the grant, whichever token it has just now; `signIn` is that
- * token, so that the end of the grant is seen.
+ * The principal of a client. Its rate and its calls are those of the grant (`countedAs`), whichever token it has just now; `signIn` is
+ * that token, so that the end of the grant is seen.
  */
 export const clientPrincipal = ({
   id,
@@ -149,4 +149,5 @@ export const clientPrincipal = ({
   name,
   ...(expiresAt === undefined ? {} : { expiresAt }),
   ...(person === undefined ? { tokenId: id } : { isPerson: true as const }),
+  ...(person === undefined || client === undefined ? {} : { client: client.family }),
 });

@@ -4,7 +4,7 @@
  */
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { type Session, treeOf } from '#shared/domain/session.ts';
+import { rootSessionOf, type Session } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
 import { prefixedItems } from './partition.ts';
@@ -22,7 +22,7 @@ export const treeActions = (
   child: Session,
   { parent, agentsMax, isUnleased }: Birth,
 ): { readonly ofParent: Actions; readonly ofTree: Actions } => {
-  const root = treeOf(parent) ?? parent.id;
+  const root = rootSessionOf(parent);
   const update = {
     TableName,
     Key: keys.session(parent.id),

@@ -9,7 +9,7 @@
 import type { ChildPart } from '../../../contracts/tools/slice-fields.ts';
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import { derivedUuid, type MessageId, type SessionId, type WorkspaceId } from '../../../domain/ids.ts';
-import { type Session, slicesOf, totalsOf, treeOf } from '../../../domain/session.ts';
+import { rootSessionOf, type Session, slicesOf, totalsOf, treeOf } from '../../../domain/session.ts';
 import type { EnvironmentRef } from '../../../domain/session-environment.ts';
 import type { SessionTree, TreeLimits } from '../../../domain/session-tree.ts';
 import { filesOfFork, sourceOfWorkspace } from '../../../domain/snapshot.ts';
@@ -190,7 +190,7 @@ const positionOf = (parent: Session, { id, part = {}, now }: NewPart): SessionTr
   const ends = part.seconds === undefined ? [] : [now + part.seconds * 1000];
   const times = until === undefined ? ends : [...ends, until];
   return {
-    root: treeOf(parent) ?? parent.id,
+    root: rootSessionOf(parent),
     parent: parent.id,
     ...(own.length === 0 ? {} : { slices: own }),
     ...(times.length === 0 ? {} : { until: Math.min(...times) }),

@@ -8,11 +8,13 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../../tests/fake.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import { callersPerSessionMax } from '../../../domain/caller-tool.ts';
 import type { CallId, ConnectionId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import { closeConnection } from '../../connection/close-connection.ts';
 import { loadTurn, type StepLimits } from '../commit/turn-context.ts';
+import { declareTools } from './caller-tools.ts';
 
 const limits = { stepsMax: 1, callsMax: 4, usdMax: 10 };
 const connectionId = 'c' as ConnectionId;
@@ -121,4 +123,66 @@ test('the tools of a client whose end was told to nobody are not offered', async
   const hold = { limits: fake<StepLimits>({}), startedAt: 0, handoverAt: 1 };
   const context = await loadTurn(ports, { session }, hold);
   expect(context.callers.map(({ callerId }) => callerId)).toEqual(['shell']);
+});
+
+/** As many clients as a session may have, each with a tool of its own, of which these are gone. */
+const crowd = async (...gone: readonly string[]) => {
+  const { ports } = openQuietPorts();
+  const session = newSession();
+  await ports.sessions.create(session, {});
+  const principal = { owner: session.owner, scope: 'admin', tokenHash: 'h' } as const;
+  for (let client = 0; client < callersPerSessionMax; client += 1) {
+    const id = `c${client}` as ConnectionId;
+    await ports.connections.put({ id, sessionId: session.id, principal, connectedAt: 1 });
+    await ports.callers.declare(session.id, { ...offer(`client${client}`), connectionId: id });
+  }
+  const posted: string[] = [];
+  const sockets: typeof ports.sockets = {
+    ...ports.sockets,
+    post: async (id) => {
+      posted.push(id);
+      return gone.includes(id) ? 'gone' : 'sent';
+    },
+  };
+  return {
+    posted,
+    declare: (callerId: string) => declareTools({ ...ports, sockets }, session, offer(callerId)),
+    callers: async () => (await ports.callers.list(session.id)).map(({ callerId }) => callerId),
+    subscribers: () => ports.connections.subscribers(session.id),
+  };
+};
+
+const offer = (callerId: string) => ({
+  callerId,
+  tools: [{ name: 'open', description: '', inputSchema: {} }],
+});
+
+test('a client takes the place of one whose connection is gone, which was told to nobody', async () => {
+  const { declare, callers, subscribers } = await crowd('c2');
+  await declare('new');
+  const rest = [0, 1, 3, 4, 5, 6, 7];
+  expect(await callers()).toEqual([...rest.map((client) => `client${client}`), 'new']);
+  expect(await subscribers()).toEqual(rest.map((client) => `c${client}`));
+});
+
+test('and the name of its tool', async () => {
+  const { ports } = openQuietPorts();
+  const session = newSession();
+  await ports.sessions.create(session, {});
+  const tools = [{ name: 'b_open', description: '', inputSchema: {} }];
+  await ports.callers.declare(session.id, { callerId: 'a', tools, connectionId });
+  const named = { callerId: 'a_b', tools: [{ name: 'open', description: '', inputSchema: {} }] };
+  await expect(declareTools(ports, session, named)).rejects.toMatchObject({ code: 'conflict' });
+  const sockets: typeof ports.sockets = { ...ports.sockets, post: async () => 'gone' };
+  await declareTools({ ...ports, sockets }, session, named);
+  expect((await ports.callers.list(session.id)).map(({ callerId }) => callerId)).toEqual(['a_b']);
+});
+
+test('while all are there, a further client is refused, and one of them may declare again', async () => {
+  const { declare, callers, posted } = await crowd();
+  await expect(declare('new')).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
+  posted.length = 0;
+  await declare('client3');
+  expect(posted).toEqual([]);
+  expect(await callers()).toHaveLength(callersPerSessionMax);
 });

@@ -1,13 +1,14 @@
 /** The tools that clients offer to a session's agent: declared, answered, and withdrawn when a client leaves. */
 
 import { contentOfAnswer } from '../../../contracts/caller-tools.ts';
+import { unnumberedFrame } from '../../../contracts/frames.ts';
 import {
   type Caller,
   callerAnswerBytesMax,
   callersPerSessionMax,
   takenName,
 } from '../../../domain/caller-tool.ts';
-import type { ConnectionId } from '../../../domain/ids.ts';
+import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
@@ -17,20 +18,48 @@ import type { Deps, MessageDeps } from '../../deps.ts';
 import type { FoundTurn } from '../commit/commit-without-lease.ts';
 import { type ClientAnswer, completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
 
-export const declareTools = async (
-  { callers }: Deps<'callers'>,
-  session: Session,
-  caller: Caller,
-): Promise<void> => {
+type DeclareDeps = Deps<'callers' | 'connections' | 'sockets' | 'world'>;
+
+export const declareTools = async (ports: DeclareDeps, session: Session, caller: Caller): Promise<void> => {
+  const { callers } = ports;
   if (session.kind !== 'agent' || isEnded(session.status)) throw takesNoTools();
   const others = (await callers.list(session.id)).filter(({ callerId }) => callerId !== caller.callerId);
-  refuseTaken(caller, others);
+  const isRefused = others.length >= callersPerSessionMax || takenName(caller, others) !== undefined;
+  refuseTaken(caller, isRefused ? await withoutGone(ports, session.id, others) : others);
   const declared = await callers.declare(session.id, caller);
   if (declared === 'ended') throw takesNoTools();
   if (declared === 'full')
     throw new AppError('resource_limit_exceeded', `a session has at most ${callersPerSessionMax} callers`, {
       suggestions: ['Declare the tools under an existing caller id.'],
     });
+};
+
+/** Withdraws those whose connection has closed, which was not reported, and returns the others. */
+const withoutGone = async (
+  ports: DeclareDeps,
+  sessionId: SessionId,
+  callers: readonly Caller[],
+): Promise<readonly Caller[]> => {
+  const kept = await Promise.all(
+    callers.map(async (caller) => {
+      const { callerId, connectionId } = caller;
+      if (connectionId === undefined || !(await isGone(ports, sessionId, connectionId))) return caller;
+      await ports.connections.remove(connectionId);
+      await ports.callers.withdraw(sessionId, callerId, connectionId);
+      return undefined;
+    }),
+  );
+  return kept.filter((caller) => caller !== undefined);
+};
+
+/** Only the gateway knows, and says so to a post: of a frame that asks nothing. It knows each connection over which tools came. */
+const isGone = async (
+  { sockets, world }: DeclareDeps,
+  sessionId: SessionId,
+  id: ConnectionId,
+): Promise<boolean> => {
+  const frame = unnumberedFrame('pong', { sessionId, at: world.now(), data: {} });
+  return (await sockets.post(id, JSON.stringify(frame))) === 'gone';
 };
 
 const takesNoTools = (): AppError =>
