@@ -58,6 +58,18 @@ export const withFiles = <T>(sessionId: string, work: (files: SandboxFiles) => P
 export const send = (path: string, options?: FetchOptions): Promise<Response> =>
   clientOf().fetch(path, options).catch(inOurWords);
 
+/** The answer of a page of user code, whatever its status; its body, which may be endless, is dropped. */
+export const touch = async (path: string): Promise<Response> => {
+  const token = credentials.token();
+  const response = await fetch(`${location.origin}${path}`, {
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(startMsMax),
+  });
+  await response.body?.cancel();
+  return response;
+};
+
 /** For a failure that a person is shown. */
 export const inOurWords = (error: unknown): never => {
   throw shownFailure(error);
