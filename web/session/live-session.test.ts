@@ -171,6 +171,64 @@ test.each(['the connection', 'a reload'])(
   },
 );
 
+const refuses = (messageId: string) => ({
+  ...{ type: 'error', sessionId: 's1' },
+  data: {
+    error: { code: 'resource_limit_exceeded', message: 'wait a minute', suggestions: ['Wait.'] },
+    messageId,
+  },
+});
+
+test('a refused message is kept over a reload with its reason, is not sent by itself, and is sent on request', async () => {
+  stubStorage();
+  const { ask, closeSession, liveState, openSession, resend, signOut, withdraw } = await opened();
+  const { rememberedUnsent } = await import('../access/remembered.ts');
+  const shown = () => liveState.value.items;
+  sockets[0]?.greet('s1');
+  ask('too much', ['attachments/a.txt']);
+  await until(() => shown().length === 1);
+  const id = String(shown()[0]?.id);
+  sockets[0]?.tell(refuses(id));
+  closeSession();
+  openSession('s1');
+  await until(() => sockets.length === 2);
+  sockets[1]?.greet('s1');
+  const refused = {
+    ...{ id, text: 'too much', attachments: [{ path: 'attachments/a.txt' }], delivery: 'refused' },
+    refusal: { code: 'resource_limit_exceeded', message: 'wait a minute', suggestions: ['Wait.'] },
+  };
+  await until(() => shown().length === 1);
+  expect(shown()).toMatchObject([refused]);
+  const frames = () => asked.filter((line) => line.startsWith('socket') && line.includes('too much'));
+  expect([frames().length, bodies.length]).toEqual([1, 0]);
+  resend(id);
+  await until(() => shown().some((item) => item.kind === 'question' && item.delivery === 'sending'));
+  expect(shown()).toMatchObject([{ id, delivery: 'sending', attachments: [{ path: 'attachments/a.txt' }] }]);
+  expect(frames()).toHaveLength(2);
+  sockets[1]?.tell(refuses(id));
+  await until(() => rememberedUnsent('s1')[0]?.refusal !== undefined);
+  withdraw(id);
+  expect(rememberedUnsent('s1')).toEqual([]);
+  signOut();
+});
+
+test('a message that waited for longer than the server knows its id is not sent by itself, and not lost', async () => {
+  stubStorage();
+  const { rememberUnsent } = await import('../access/remembered.ts');
+  rememberUnsent('s1', [{ id: 'm1', text: 'of last week' }]);
+  const day = 86_400_000;
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now + day);
+  const { liveState, signOut } = await opened();
+  sockets[0]?.greet('s1');
+  await until(() => liveState.value.items.length === 1);
+  expect(liveState.value.items).toMatchObject([{ text: 'of last week', delivery: 'refused' }]);
+  expect(asked.filter((line) => line.includes('of last week'))).toEqual([]);
+  expect(bodies).toEqual([]);
+  vi.restoreAllMocks();
+  signOut();
+});
+
 const childAsks = (digest: string) => ({
   ...{ type: 'tool:approval_required', sessionId: 'child' },
   data: { callId: 'c1', name: 'x', args: {}, digest, turnId: 't', queuePosition: 1, totalInQueue: 1 },

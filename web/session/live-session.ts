@@ -121,7 +121,7 @@ const receive = (frame: Frame): void => {
   }
   const missing = outbox?.missingAfter(frame, current.items) ?? [];
   for (const unsent of missing) show(unsent);
-  connection?.sendInOrder(missing.map(messageAction));
+  connection?.sendInOrder(missing.filter(({ refusal }) => refusal === undefined).map(messageAction));
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
 
@@ -157,14 +157,24 @@ export const ask = (text: string, paths: readonly string[] = []): void => {
   send(messageAction(unsent));
 };
 
-const show = ({ id: messageId, ...said }: Unsent): void => {
-  dispatch({ type: 'question-sent', messageId, ...said });
+const show = ({ id: messageId, text, attachments, choices, refusal }: Unsent): void => {
+  dispatch({ type: 'question-sent', messageId, text, attachments, choices, refusal });
   outbox?.keep(current.items);
 };
 
 export const withdraw = (messageId: string): void => {
   dispatch({ type: 'question-withdrawn', messageId });
   outbox?.keep(current.items);
+};
+
+/** Sends a refused message again, with its files and choices. */
+export const resend = (messageId: string): void => {
+  const item = current.items.find(({ id }) => id === messageId);
+  if (item?.kind !== 'question' || item.refusal === undefined) return;
+  withdraw(messageId);
+  const { refusal: _, ...unsent } = item;
+  show(unsent);
+  send(messageAction(unsent));
 };
 
 /** Data of an approval prompt; undefined for a call that does not wait. */

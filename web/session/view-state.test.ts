@@ -132,8 +132,10 @@ describe('a question', () => {
   test('that is refused is marked as refused', () => {
     const refused = logged(null, 'error', { error: { code: 'too_many_requests', message: 'wait' } });
     expect(after(sent, refused).items).toEqual([
-      { kind: 'question', id: 'm1', text: 'hello', delivery: 'refused' },
-      { kind: 'failure', id: `refusal-${at}-1`, code: 'too_many_requests', message: 'wait', suggestions: [] },
+      {
+        ...{ kind: 'question', id: 'm1', text: 'hello', delivery: 'refused' },
+        refusal: { code: 'too_many_requests', message: 'wait', suggestions: [] },
+      },
     ]);
   });
 
@@ -141,7 +143,10 @@ describe('a question', () => {
     const refused = logged(null, 'error', {
       error: { code: 'no_pending_tool_call', message: 'No matching' },
     });
-    expect(after(sent, refused).items[0]).toMatchObject({ delivery: 'sending' });
+    expect(after(sent, refused).items).toMatchObject([
+      { delivery: 'sending' },
+      { kind: 'failure', id: `refusal-${at}-1`, code: 'no_pending_tool_call' },
+    ]);
   });
 
   test('is open until its completion', () => {

@@ -19,7 +19,7 @@ import {
   reopenDecisions,
   undecideCall,
 } from './call-state.ts';
-import type { AttachedFile, Item, Items, MessageChoices } from './items.ts';
+import type { AttachedFile, Item, Items, MessageChoices, Refusal } from './items.ts';
 import {
   acceptQuestion,
   addAnswer,
@@ -73,8 +73,10 @@ export type ViewEvent =
       readonly type: 'question-sent';
       readonly messageId: string;
       readonly text: string;
-      readonly attachments?: readonly AttachedFile[];
-      readonly choices?: MessageChoices;
+      readonly attachments?: readonly AttachedFile[] | undefined;
+      readonly choices?: MessageChoices | undefined;
+      /** It was refused before a reload. */
+      readonly refusal?: Refusal | undefined;
     }
   | { readonly type: 'question-withdrawn'; readonly messageId: string }
   | { readonly type: 'call-decided'; readonly itemId: string; readonly decision: Decision }
@@ -102,7 +104,10 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
       return reduceFrame(state, event.frame);
     case 'question-sent':
       return addItem(state, {
-        ...{ kind: 'question', id: event.messageId, text: event.text, delivery: 'sending' },
+        ...{ kind: 'question', id: event.messageId, text: event.text },
+        ...(event.refusal === undefined
+          ? { delivery: 'sending' }
+          : { delivery: 'refused', refusal: event.refusal }),
         ...(event.attachments === undefined ? {} : { attachments: event.attachments }),
         ...(event.choices === undefined ? {} : { choices: event.choices }),
       });
