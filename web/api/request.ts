@@ -4,7 +4,7 @@
  * A credential that the server does not take is reported to the one who keeps it, besides.
  */
 
-import { ApiClient, type FetchOptions } from '#sdk/api-client.ts';
+import { ApiClient, type ClientOptions, type FetchOptions } from '#sdk/api-client.ts';
 import { SallyportError } from '#sdk/errors.ts';
 import type { RequestArguments, Route, Shapes } from '#sdk/route.ts';
 import { SandboxFiles } from '#sdk/sandbox-files.ts';
@@ -29,8 +29,13 @@ export const useCredentials = (given: Credentials): void => {
 };
 
 /** The client of a token, by default the one that is signed in; each failure is shown, so nothing is repeated. */
-export const clientOf = (token = credentials.token(), timeoutMs = requestMsMax): ApiClient =>
+export const clientOf = (
+  token = credentials.token(),
+  timeoutMs = requestMsMax,
+  WebSocket?: ClientOptions['WebSocket'],
+): ApiClient =>
   new ApiClient({
+    WebSocket,
     url: location.origin,
     token: token ?? undefined,
     timeoutMs,
@@ -57,18 +62,6 @@ export const withFiles = <T>(sessionId: string, work: (files: SandboxFiles) => P
 /** The answer as it is, from an address that the server gave. */
 export const send = (path: string, options?: FetchOptions): Promise<Response> =>
   clientOf().fetch(path, options).catch(inOurWords);
-
-/** The answer of a page of user code, whatever its status; its body, which may be endless, is dropped. */
-export const touch = async (path: string): Promise<Response> => {
-  const token = credentials.token();
-  const response = await fetch(`${location.origin}${path}`, {
-    headers: token === null ? {} : { authorization: `Bearer ${token}` },
-    redirect: 'manual',
-    signal: AbortSignal.timeout(startMsMax),
-  });
-  await response.body?.cancel();
-  return response;
-};
 
 /** For a failure that a person is shown. */
 export const inOurWords = (error: unknown): never => {

@@ -229,6 +229,49 @@ test('a message that waited for longer than the server knows its id is not sent 
   signOut();
 });
 
+test('where no WebSocket opens, the log is read and messages are sent by requests, until one is tried again', async () => {
+  const { ask, liveState, signOut, tryNow } = await opened();
+  const said = (index: number, messageId: string, text: string) => ({
+    ...{ index, type: 'message', at: 'T', sessionId: 's1', data: { messageId, role: 'user', text } },
+  });
+  const logged = [said(0, 'm0', 'from before')];
+  vi.stubGlobal('navigator', { onLine: true });
+  answers['GET /s1'] = () => Response.json({ provider: 'demo', model: 'demo', status: 'idle' });
+  for (const since of [-1, 0, 1])
+    answers[`GET /events?since_index=${since}&max_events=500`] = () =>
+      Response.json({
+        events: logged.filter(({ index }) => index > since),
+        hasMore: false,
+        droppedEvents: 0,
+      });
+  answers['POST /messages'] = () => {
+    const { messageId, text } = bodies.at(-1) as { messageId: string; text: string };
+    if (text === 'too much') {
+      const error = { code: 'resource_limit_exceeded', message: 'spent', requestId: 'r' };
+      return Response.json({ error }, { status: 409 });
+    }
+    logged.push(said(1, messageId, text));
+    return Response.json({ accepted: true });
+  };
+  for (const tries of [1, 2, 3]) {
+    await until(() => sockets.length === tries);
+    sockets[tries - 1]?.drop();
+  }
+  const shown = () => liveState.value.items.flatMap((item) => (item.kind === 'question' ? item : []));
+  await until(() => liveState.value.link.kind === 'polled' && shown().length === 1);
+  ask('by a request');
+  await until(() => shown()[1]?.delivery === 'accepted');
+  ask('too much');
+  await until(() => shown()[2]?.refusal?.message === 'spent');
+  expect(shown().map(({ text }) => text)).toEqual(['from before', 'by a request', 'too much']);
+  expect(sockets).toHaveLength(3);
+  tryNow();
+  await until(() => sockets.length === 4);
+  sockets[3]?.greet('s1', 1);
+  await until(() => liveState.value.link.kind === 'connected');
+  signOut();
+});
+
 const childAsks = (digest: string) => ({
   ...{ type: 'tool:approval_required', sessionId: 'child' },
   data: { callId: 'c1', name: 'x', args: {}, digest, turnId: 't', queuePosition: 1, totalInQueue: 1 },

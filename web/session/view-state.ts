@@ -44,13 +44,13 @@ import {
   withoutRetry,
 } from './message-state.ts';
 
-/** The connection for the page: `offline` and `blocked` follow several tries, and with `blocked` the server answers requests; `stopped` is final until a person acts. */
+/** The connection for the page: `polled` is one by requests, where no WebSocket opens; `offline` follows several tries; `stopped` is final until a person acts. */
 export type Link =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
+  | { readonly kind: 'polled' }
   | { readonly kind: 'reconnecting'; readonly nextAt: number }
   | { readonly kind: 'offline'; readonly nextAt: number }
-  | { readonly kind: 'blocked'; readonly nextAt: number }
   | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
 
 export type ViewState = {
@@ -246,11 +246,15 @@ export const isRepeatable = ({ items, openQuestions }: ViewState): boolean => {
 /** A longer row of failed tries is shown as offline. */
 const triesBeforeOffline = 2;
 
-export const linkOf = (state: ConnectionState, isOnline: boolean): Link => {
+/** The server answers requests, and its WebSocket does not open. */
+export const isSocketBlocked = (state: ConnectionState, isOnline: boolean): boolean =>
+  state.kind === 'lost' && isOnline && state.isBlocked && state.failures > triesBeforeOffline;
+
+export const linkOf = (state: ConnectionState, isOnline: boolean, isPolled = false): Link => {
   if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
+  if (state.kind === 'connected') return { kind: isPolled ? 'polled' : 'connected' };
   if (state.kind !== 'lost') return state;
-  if (isOnline && state.isBlocked && state.failures > triesBeforeOffline)
-    return { kind: 'blocked', nextAt: state.nextAt };
-  const isOffline = state.failures > triesBeforeOffline || !isOnline;
+  const isAnswered = state.isBlocked && !isPolled;
+  const isOffline = !isOnline || (state.failures > triesBeforeOffline && !isAnswered);
   return { kind: isOffline ? 'offline' : 'reconnecting', nextAt: state.nextAt };
 };
