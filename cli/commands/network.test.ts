@@ -66,3 +66,18 @@ test('the network of a session is shown with the hosts that it reached', async (
   expect(stdout).toMatch(/b\.org:443 +allowed +2 +20 +10 +U/);
   expect((await there.run(['network', 'n'])).stdout).toContain('No connections yet.');
 });
+
+test('a log whose beginning is no longer kept is said to be cut, and where the rest is', async () => {
+  const data = { host: 'a.org', port: 443, allowed: true, bytesIn: 20, bytesOut: 10, connections: 2 };
+  const events = [{ index: 40, type: 'egress', at: 'T', data, sessionId: 's' }];
+  await using there = await logIn({
+    'GET /api/sessions/s': { body: { id: 's', network: { allow: ['a.org'] } } },
+    'GET /api/sessions/s/events?since_index=-1': { body: { events, droppedEvents: 40 } },
+  });
+  const { stdout, stderr } = await there.run(['network', 's']);
+  expect(stdout).toContain('a.org:443');
+  expect(stderr).toContain('Earlier connections are not counted: a session keeps its newest 1,000 events.');
+  expect(stderr).toContain('`sallyport events s --follow --json`');
+  const json = await there.run(['network', 's', '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ eventsAreMissing: true, hosts: [{ host: 'a.org' }] });
+});

@@ -2,15 +2,17 @@
 import { api } from '#sdk/routes.ts';
 import { readWholeLog } from '#sdk/whole-log.ts';
 import { endpointOf, hostsReached, verdictOf } from '#shared/domain/egress-summary.ts';
+import { eventsPerSessionMax } from '#shared/domain/limits.ts';
 import { byId, type Call, type Command, idOf, one } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 
 const show = async (call: Call): Promise<undefined> => {
   const { network } = await call.request(api.showSession, byId(call));
-  const { events } = await readWholeLog(await call.client(), { id: idOf(call) });
+  const { events, isCut } = await readWholeLog(await call.client(), { id: idOf(call) });
   const hosts = hostsReached(events);
   const { allow = [], inject = [] } = network === 'none' ? {} : network;
-  call.output.result({ network, hosts }, () => [
+  if (isCut) call.output.note(cutNote(idOf(call)));
+  call.output.result({ network, hosts, eventsAreMissing: isCut }, () => [
     ...factLines([
       ['hosts', allow.length === 0 ? 'none' : allow.join(', ')],
       ...inject.map(({ host, header, secret }) => ['secret', `${secret} in ${header} of ${host}`] as const),
@@ -25,6 +27,12 @@ const show = async (call: Call): Promise<undefined> => {
     ),
   ]);
 };
+
+const cutNote = (id: string): string =>
+  [
+    `Earlier connections are not counted: a session keeps its newest ${eventsPerSessionMax.toLocaleString('en')} events.`,
+    `Record them as they come with \`sallyport events ${id} --follow --json\`.`,
+  ].join(' ');
 
 export const networkCommands: readonly Command[] = [
   {

@@ -17,6 +17,7 @@ REPLACEMENTS = [
     (r"Callable\[\[\], Awaitable\[(\w+\[\w+\])\]\]", r"Callable[[], \1]"),
     (r"AsyncIterator, Awaitable, Callable", "Callable, Iterator"),
     (r"__a(enter|exit)__", r"__\1__"),
+    (r"\basynccontextmanager\b", "contextmanager"),
     (r"\baclose\b", "close"),
     (r"\baread\b", "read"),
     (r"\baiter_bytes\b", "iter_bytes"),

@@ -419,3 +419,20 @@ test('a chart is shown with its data, and a table can be sorted', async () => {
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'results');
 });
+
+test('behind a proxy without WebSockets a conversation goes by requests, and says that it is slower', async () => {
+  const { id } = await makeSession(cloud, { flavor: 'micro' });
+  const page = await openApp(cloud);
+  await page.routeWebSocket(/sessionId=/, (socket) => void socket.close());
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await page.getByText('Live updates are slower').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'by-requests');
+  await say(page, '$ echo by $((1 + 1)) requests');
+  await place(page, '1 of 1');
+  await mayApprove(page);
+  await approve(page);
+  await ended(page);
+  await page.getByText('by 2 requests').first().waitFor();
+  expect(await questions(page)).toEqual(['$ echo by $((1 + 1)) requests']);
+});

@@ -251,6 +251,17 @@ test('a leased port opens its server in a new page', async () => {
   const preview = await opened;
   await preview.getByRole('heading', { name: 'shown' }).waitFor();
   expect(preview.url()).not.toContain('ticket');
+  await page.getByRole('spinbutton', { name: 'Port' }).fill('8124');
+  await page.getByRole('button', { name: 'Start a preview' }).click();
+  const handler = "type('Fails', (h.BaseHTTPRequestHandler,), {'do_GET': lambda self: self.send_error(500)})";
+  const serve = `import http.server as h; h.HTTPServer(('', 8124), ${handler}).serve_forever()`;
+  await agent.run(`$ (python3 -c "${serve}" >/dev/null 2>&1 &)`);
+  await eventually(
+    () => cloud.request(`/api/sessions/${agent.id}/ports/8124/`),
+    ({ status }) => status === 500,
+  );
+  await page.getByRole('button', { name: 'Check 8124' }).click();
+  await page.getByText('responding with HTTP 500').waitFor();
 });
 
 test('the log shows the lifecycle, and the session is stopped', async () => {

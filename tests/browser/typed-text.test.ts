@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedCloud, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { openApp } from './browser.ts';
+import { axe, openApp, screenshot } from './browser.ts';
 import { mayApprove, place, say } from './chat.ts';
 import {
   decidedEvents,
@@ -68,6 +68,46 @@ test('an unsent first message returns to the message box', async () => {
   await say(page, '$ echo one');
   await page.getByText('The server does not answer').waitFor();
   expect(await page.getByLabel('Message').inputValue()).toBe('$ echo one');
+});
+
+test('a refused message is there after a reload, with its reason, and is edited or sent again', async () => {
+  const page = await openApp(cloud, { expects: /status of 409/ });
+  await say(page, '$ true');
+  await place(page, '1 of 1');
+  let isRefused = true;
+  const error = { code: 'resource_limit_exceeded', message: 'the budget of the session is spent' };
+  const facts = { ...error, suggestions: ['Raise the budget.'], recoveryActions: [], requestId: 'r' };
+  await page.route('**/messages', (route) =>
+    route.request().method() === 'POST' && isRefused
+      ? route.fulfill({ status: 409, json: { error: facts } })
+      : route.continue(),
+  );
+  // Too long for a frame: it goes by a request.
+  const long = `$ echo kept ${'and more '.repeat(4000)}`;
+  await say(page, long);
+  const refused = page.getByText('Not sent: the budget of the session is spent');
+  await refused.waitFor();
+  await page.getByLabel('Message').fill('written since');
+  await page.reload();
+  await refused.waitFor();
+  await page.getByText('Raise the budget.').waitFor();
+  // Its buttons are drawn in full after a second.
+  await mayApprove(page);
+  await screenshot(page, 'message-refused');
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await refused.waitFor();
+  await page.locator('[data-delivery="refused"]').getByRole('button', { name: 'Edit' }).click();
+  await refused.waitFor({ state: 'detached' });
+  expect(await page.getByLabel('Message').inputValue()).toBe(`${long}\nwritten since`);
+  await page.getByLabel('Message').press('Enter');
+  await refused.waitFor();
+  isRefused = false;
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('Queued').waitFor();
+  await page.reload();
+  await place(page, '1 of 1');
+  expect(await refused.count()).toBe(0);
 });
 
 const keysTotal = 2000;

@@ -16,6 +16,7 @@ import {
   forgetDrafts,
   forgetUnsent,
   rememberedToken,
+  rememberFiles,
   rememberSession,
   rememberToken,
   takeTokenFromUrl,
@@ -101,6 +102,7 @@ const forget = (reason: string | null): void => {
   rememberSession(null);
   forgetUnsent();
   forgetDrafts();
+  rememberFiles([]);
   state.value = { kind: 'signed-out', reason };
 };
 

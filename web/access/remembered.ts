@@ -1,5 +1,5 @@
 /**
- * Storage of this tab over a reload: the token, the open session, unsent messages, drafts, and the terminal.
+ * Storage of this tab over a reload: the token, the open session, unsent messages, drafts, names of chosen files, and the terminal.
  *
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
  * tab, which hands it to new ones (shared-token.ts). A browser without storage works until the reload.
@@ -10,9 +10,11 @@ const tokenKey = 'sallyport.token';
 const sessionKey = 'sallyport.session';
 const unsentKey = 'sallyport.unsent';
 const draftsKey = 'sallyport.drafts';
+const filesKey = 'sallyport.files';
 const terminalKey = 'sallyport.terminal';
 /** The server recognizes a message that is sent twice for this long. */
 const deduplicatedMs = 86_400_000;
+const tooOld = { code: 'not_sent', message: 'it waited for more than a day', suggestions: [] } as const;
 
 const read = (key: string): string | null => {
   try {
@@ -55,24 +57,33 @@ export type Unsent = {
   readonly attachments?: readonly { readonly path: string }[];
   /** Of the model and its thinking, when it was written. */
   readonly choices?: { readonly model?: string | undefined; readonly thinking?: ThinkingLevel | undefined };
+  /** The server did not take it: a person sends it again. */
+  readonly refusal?: {
+    readonly code: string;
+    readonly message: string;
+    readonly suggestions: readonly string[];
+  };
 };
 type StoredMessage = Unsent & { readonly at: number };
 
 const storedUnsent = (): Readonly<Record<string, readonly StoredMessage[]>> =>
   JSON.parse(read(unsentKey) ?? '{}');
 
-/** Messages of a session that the log does not have; those too old to send again are left out. */
+/** Messages of a session that the log does not have; those too old to be sent by themselves are as if refused. */
 export const rememberedUnsent = (sessionId: string): readonly Unsent[] =>
-  (storedUnsent()[sessionId] ?? []).filter(({ at }) => Date.now() - at < deduplicatedMs);
+  (storedUnsent()[sessionId] ?? []).map((message) =>
+    Date.now() - message.at < deduplicatedMs ? message : { refusal: tooOld, ...message },
+  );
 
 export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): void => {
   const { [sessionId]: before = [], ...others } = storedUnsent();
   if (before.length === 0 && messages.length === 0) return;
   const sentAt = new Map(before.map(({ id, at }) => [id, at]));
-  const own = messages.map(({ id, text, attachments, choices }) => ({
+  const own = messages.map(({ id, text, attachments, choices, refusal }) => ({
     ...{ id, text, at: sentAt.get(id) ?? Date.now() },
     ...(attachments === undefined ? {} : { attachments }),
     ...(choices === undefined ? {} : { choices }),
+    ...(refusal === undefined ? {} : { refusal }),
   }));
   write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
 };
@@ -91,3 +102,8 @@ export const rememberDrafts = (drafts: Drafts): void => {
 };
 
 export const forgetDrafts = (): void => write(draftsKey, null);
+
+/** Names of the files that were chosen for the first message of a session; the files themselves end with the page. */
+export const rememberedFiles = (): readonly string[] => JSON.parse(read(filesKey) ?? '[]');
+export const rememberFiles = (names: readonly string[]): void =>
+  write(filesKey, names.length === 0 ? null : JSON.stringify(names));

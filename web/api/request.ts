@@ -4,7 +4,7 @@
  * A credential that the server does not take is reported to the one who keeps it, besides.
  */
 
-import { ApiClient, type FetchOptions } from '#sdk/api-client.ts';
+import { ApiClient, type ClientOptions, type FetchOptions } from '#sdk/api-client.ts';
 import { SallyportError } from '#sdk/errors.ts';
 import type { RequestArguments, Route, Shapes } from '#sdk/route.ts';
 import { SandboxFiles } from '#sdk/sandbox-files.ts';
@@ -29,8 +29,13 @@ export const useCredentials = (given: Credentials): void => {
 };
 
 /** The client of a token, by default the one that is signed in; each failure is shown, so nothing is repeated. */
-export const clientOf = (token = credentials.token(), timeoutMs = requestMsMax): ApiClient =>
+export const clientOf = (
+  token = credentials.token(),
+  timeoutMs = requestMsMax,
+  WebSocket?: ClientOptions['WebSocket'],
+): ApiClient =>
   new ApiClient({
+    WebSocket,
     url: location.origin,
     token: token ?? undefined,
     timeoutMs,

@@ -9,6 +9,8 @@ test.each([
   [-3 * 86_400_000, '3 d ago'],
   [90_000, 'in 1 min'],
   [2_000, 'now'],
+  [26 * 3_600_000, 'in 1 d'],
+  [46 * 3_600_000, 'in 2 d'],
 ])('a time %d ms away is %s', (away, words) => {
   expect(relativeTime(1_000_000_000_000 + away, 1_000_000_000_000)).toBe(words);
 });

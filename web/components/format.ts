@@ -9,8 +9,9 @@ export const relativeTime = (atMs: number, nowMs: number): string => {
   const span = Math.abs(nowMs - atMs);
   if (span < 10_000) return 'now';
   if (span > 30 * dayMs) return localDay(atMs);
-  const distance = spanOf(span);
-  return atMs > nowMs ? `in ${distance}` : `${distance} ago`;
+  if (atMs <= nowMs) return `${spanOf(span)} ago`;
+  // Almost two days away is no longer tomorrow.
+  return `in ${spanOf(span < dayMs ? span : span + dayMs / 2)}`;
 };
 
 /** In the reader's zone, as `2026-11-25`. */

@@ -5,6 +5,7 @@
  * returns shows its last state.
  */
 import anser from 'anser';
+import { esc, withoutMovements } from './terminal-escapes.ts';
 
 export type TerminalPiece = { readonly text: string; readonly classes: string };
 
@@ -13,15 +14,6 @@ const linesMax = 2000;
 /** Only the end of a longer output is processed. */
 const charactersMax = 256 * 1024;
 
-const esc = String.fromCharCode(27);
-const bell = String.fromCharCode(7);
-/** Titles and links: `ESC ] … BEL` or `ESC ] … ESC \`. */
-const commands = new RegExp(`${esc}\\][^${bell}${esc}]*(?:${bell}|${esc}\\\\)?`, 'g');
-/** Every other sequence except colours, which end in `m`. */
-const movements = new RegExp(
-  `${esc}(?:\\[[0-?]*[ -/]*[@-ln-~]|[PX^_][^${esc}]*(?:${esc}\\\\)?|[ -/]+[0-~]|[@-OQ-WYZ\\\\a-z0-9=>])`,
-  'g',
-);
 const controls = /[\p{Cc}\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/gu;
 
 export const boundedText = (output: string): { readonly text: string; readonly isCut: boolean } => {
@@ -56,13 +48,6 @@ export const terminalPieces = (output: string): readonly TerminalPiece[] => {
     }))
     .filter(({ text }) => text !== '');
 };
-
-const withoutMovements = (output: string): string => output.replace(commands, '').replace(movements, '');
-
-const colours = new RegExp(`${esc}\\[[0-9;:]*m`, 'g');
-
-/** Removes every escape sequence, colours too. */
-export const withoutEscapes = (output: string): string => withoutMovements(output).replace(colours, '');
 
 /** The last state of a line that was rewritten by carriage returns. */
 const lastState = (line: string): string => line.split('\r').findLast((part) => part !== '') ?? '';

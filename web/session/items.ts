@@ -69,11 +69,19 @@ export type MessageChoices = Pick<
   Extract<ClientAction, { readonly action: 'message' }>,
   'model' | 'thinking'
 >;
+/** The reason why the server did not take a message. */
+export type Refusal = {
+  readonly code: string;
+  readonly message: string;
+  readonly suggestions: readonly string[];
+};
 export type QuestionItem = {
   readonly kind: 'question';
   readonly id: string;
   readonly text: string;
   readonly delivery: 'sending' | 'accepted' | 'refused';
+  /** Of a refused message. */
+  readonly refusal?: Refusal;
   /** Of its acceptance: ISO 8601. */
   readonly at?: string;
   /** Absent: none. */

@@ -171,6 +171,107 @@ test.each(['the connection', 'a reload'])(
   },
 );
 
+const refuses = (messageId: string) => ({
+  ...{ type: 'error', sessionId: 's1' },
+  data: {
+    error: { code: 'resource_limit_exceeded', message: 'wait a minute', suggestions: ['Wait.'] },
+    messageId,
+  },
+});
+
+test('a refused message is kept over a reload with its reason, is not sent by itself, and is sent on request', async () => {
+  stubStorage();
+  const { ask, closeSession, liveState, openSession, resend, signOut, withdraw } = await opened();
+  const { rememberedUnsent } = await import('../access/remembered.ts');
+  const shown = () => liveState.value.items;
+  sockets[0]?.greet('s1');
+  ask('too much', ['attachments/a.txt']);
+  await until(() => shown().length === 1);
+  const id = String(shown()[0]?.id);
+  sockets[0]?.tell(refuses(id));
+  closeSession();
+  openSession('s1');
+  await until(() => sockets.length === 2);
+  sockets[1]?.greet('s1');
+  const refused = {
+    ...{ id, text: 'too much', attachments: [{ path: 'attachments/a.txt' }], delivery: 'refused' },
+    refusal: { code: 'resource_limit_exceeded', message: 'wait a minute', suggestions: ['Wait.'] },
+  };
+  await until(() => shown().length === 1);
+  expect(shown()).toMatchObject([refused]);
+  const frames = () => asked.filter((line) => line.startsWith('socket') && line.includes('too much'));
+  expect([frames().length, bodies.length]).toEqual([1, 0]);
+  resend(id);
+  await until(() => shown().some((item) => item.kind === 'question' && item.delivery === 'sending'));
+  expect(shown()).toMatchObject([{ id, delivery: 'sending', attachments: [{ path: 'attachments/a.txt' }] }]);
+  expect(frames()).toHaveLength(2);
+  sockets[1]?.tell(refuses(id));
+  await until(() => rememberedUnsent('s1')[0]?.refusal !== undefined);
+  withdraw(id);
+  expect(rememberedUnsent('s1')).toEqual([]);
+  signOut();
+});
+
+test('a message that waited for longer than the server knows its id is not sent by itself, and not lost', async () => {
+  stubStorage();
+  const { rememberUnsent } = await import('../access/remembered.ts');
+  rememberUnsent('s1', [{ id: 'm1', text: 'of last week' }]);
+  const day = 86_400_000;
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now + day);
+  const { liveState, signOut } = await opened();
+  sockets[0]?.greet('s1');
+  await until(() => liveState.value.items.length === 1);
+  expect(liveState.value.items).toMatchObject([{ text: 'of last week', delivery: 'refused' }]);
+  expect(asked.filter((line) => line.includes('of last week'))).toEqual([]);
+  expect(bodies).toEqual([]);
+  vi.restoreAllMocks();
+  signOut();
+});
+
+test('where no WebSocket opens, the log is read and messages are sent by requests, until one is tried again', async () => {
+  const { ask, liveState, signOut, tryNow } = await opened();
+  const said = (index: number, messageId: string, text: string) => ({
+    ...{ index, type: 'message', at: 'T', sessionId: 's1', data: { messageId, role: 'user', text } },
+  });
+  const logged = [said(0, 'm0', 'from before')];
+  vi.stubGlobal('navigator', { onLine: true });
+  answers['GET /s1'] = () => Response.json({ provider: 'demo', model: 'demo', status: 'idle' });
+  for (const since of [-1, 0, 1])
+    answers[`GET /events?since_index=${since}&max_events=500`] = () =>
+      Response.json({
+        events: logged.filter(({ index }) => index > since),
+        hasMore: false,
+        droppedEvents: 0,
+      });
+  answers['POST /messages'] = () => {
+    const { messageId, text } = bodies.at(-1) as { messageId: string; text: string };
+    if (text === 'too much') {
+      const error = { code: 'resource_limit_exceeded', message: 'spent', requestId: 'r' };
+      return Response.json({ error }, { status: 409 });
+    }
+    logged.push(said(1, messageId, text));
+    return Response.json({ accepted: true });
+  };
+  for (const tries of [1, 2, 3]) {
+    await until(() => sockets.length === tries);
+    sockets[tries - 1]?.drop();
+  }
+  const shown = () => liveState.value.items.flatMap((item) => (item.kind === 'question' ? item : []));
+  await until(() => liveState.value.link.kind === 'polled' && shown().length === 1);
+  ask('by a request');
+  await until(() => shown()[1]?.delivery === 'accepted');
+  ask('too much');
+  await until(() => shown()[2]?.refusal?.message === 'spent');
+  expect(shown().map(({ text }) => text)).toEqual(['from before', 'by a request', 'too much']);
+  expect(sockets).toHaveLength(3);
+  tryNow();
+  await until(() => sockets.length === 4);
+  sockets[3]?.greet('s1', 1);
+  await until(() => liveState.value.link.kind === 'connected');
+  signOut();
+});
+
 const childAsks = (digest: string) => ({
   ...{ type: 'tool:approval_required', sessionId: 'child' },
   data: { callId: 'c1', name: 'x', args: {}, digest, turnId: 't', queuePosition: 1, totalInQueue: 1 },

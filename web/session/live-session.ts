@@ -6,6 +6,8 @@
 
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
+import { connectionLost } from '#sdk/errors.ts';
+import { fetchEvents } from '#sdk/event-feed.ts';
 import type { ClientAction, Frame } from '#sdk/frames.ts';
 import { api, type Decision } from '#sdk/routes.ts';
 import { connectToSession, type SessionConnection } from '#sdk/session-connection.ts';
@@ -19,7 +21,14 @@ import { settledChildCalls } from './child-calls.ts';
 import type { CallItem, Item, MessageChoices } from './items.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
-import { initialState, linkOf, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+import {
+  initialState,
+  isSocketBlocked,
+  linkOf,
+  reduce,
+  type ViewEvent,
+  type ViewState,
+} from './view-state.ts';
 
 let current: ViewState = initialState;
 let connection: SessionConnection | undefined;
@@ -86,18 +95,47 @@ export const openSession = (sessionId: string): void => {
   missingId.value = null;
   outbox = openOutbox(sessionId);
   rememberSession(sessionId);
-  connection = connectToSession(clientOf(), {
-    sessionId,
-    since: -1,
-    onFrame: receive,
-    onState: (state) => {
-      if (state.kind !== 'ended' || state.error.status !== 404)
-        return dispatch({ type: 'link-changed', link: linkOf(state, navigator.onLine) });
-      closeSession();
-      missingId.value = sessionId;
+  connection = connect(sessionId);
+};
+
+type Polled = typeof import('./polled-socket.ts').polledSocket;
+/** Once no WebSocket opened in this tab: what stands in for it, which seldom is needed and is loaded then. */
+let polled: Polled | undefined;
+
+const connect = (sessionId: string): SessionConnection =>
+  connectToSession(
+    clientOf(undefined, undefined, polled?.({ client: clientOf(), api, fetchEvents, connectionLost })),
+    {
+      sessionId,
+      since: lastSeq,
+      onFrame: receive,
+      onState: (state) => {
+        if (state.kind !== 'ended' || state.error.status !== 404) {
+          if (polled === undefined && isSocketBlocked(state, navigator.onLine)) void poll(sessionId);
+          return dispatch({
+            type: 'link-changed',
+            link: linkOf(state, navigator.onLine, polled !== undefined),
+          });
+        }
+        closeSession();
+        missingId.value = sessionId;
+      },
+      onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
     },
-    onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
-  });
+  );
+
+/** Over a WebSocket or by requests, after the last event that was told. */
+const reconnect = (sessionId: string, by: Polled | undefined): void => {
+  connection?.close();
+  polled = by;
+  connection = connect(sessionId);
+};
+
+const poll = async (sessionId: string): Promise<void> => {
+  // One that fails is tried again with the WebSocket.
+  const { polledSocket } = (await import('./polled-socket.ts').catch(() => undefined)) ?? {};
+  const isNeeded = openId.value === sessionId && polled === undefined && current.link.kind !== 'connected';
+  if (isNeeded && polledSocket !== undefined) reconnect(sessionId, polledSocket);
 };
 
 export const closeSession = (): void => {
@@ -121,7 +159,7 @@ const receive = (frame: Frame): void => {
   }
   const missing = outbox?.missingAfter(frame, current.items) ?? [];
   for (const unsent of missing) show(unsent);
-  connection?.sendInOrder(missing.map(messageAction));
+  connection?.sendInOrder(missing.filter(({ refusal }) => refusal === undefined).map(messageAction));
   if (frame.type === 'message' || frame.type === 'error') outbox?.keep(current.items);
 };
 
@@ -157,14 +195,24 @@ export const ask = (text: string, paths: readonly string[] = []): void => {
   send(messageAction(unsent));
 };
 
-const show = ({ id: messageId, ...said }: Unsent): void => {
-  dispatch({ type: 'question-sent', messageId, ...said });
+const show = ({ id: messageId, text, attachments, choices, refusal }: Unsent): void => {
+  dispatch({ type: 'question-sent', messageId, text, attachments, choices, refusal });
   outbox?.keep(current.items);
 };
 
 export const withdraw = (messageId: string): void => {
   dispatch({ type: 'question-withdrawn', messageId });
   outbox?.keep(current.items);
+};
+
+/** Sends a refused message again, with its files and choices. */
+export const resend = (messageId: string): void => {
+  const item = current.items.find(({ id }) => id === messageId);
+  if (item?.kind !== 'question' || item.refusal === undefined) return;
+  withdraw(messageId);
+  const { refusal: _, ...unsent } = item;
+  show(unsent);
+  send(messageAction(unsent));
 };
 
 /** Data of an approval prompt; undefined for a call that does not wait. */
@@ -238,7 +286,8 @@ export const tryNow = (): void => {
   if (current.link.kind === 'stopped' && sessionId !== null) {
     connection = undefined;
     openSession(sessionId);
-  } else connection?.tryNow();
+  } else if (current.link.kind === 'polled' && sessionId !== null) reconnect(sessionId, undefined);
+  else connection?.tryNow();
 };
 
 watch(

@@ -114,10 +114,15 @@ export const withoutRetry = (items: Items): Items =>
 
 type RefusalData = { readonly error: ErrorFacts; readonly messageId?: string | undefined };
 
+/** A refused message has its reason; a refusal of anything else is an item of its own. */
 export const addRefusal = (items: Items, at: string, { error, messageId }: RefusalData): Items => {
   const { code, message, suggestions = [] } = error;
+  const index = refusedQuestion(items, code, messageId);
+  const refused = items[index];
+  if (refused?.kind === 'question')
+    return items.with(index, { ...refused, delivery: 'refused', refusal: { code, message, suggestions } });
   const id = `refusal-${at}-${items.length}`;
-  return [...refuseQuestion(items, code, messageId), { kind: 'failure', id, code, message, suggestions }];
+  return [...items, { kind: 'failure', id, code, message, suggestions }];
 };
 
 const refusalsOfQuestions = new Set([
@@ -130,15 +135,13 @@ const refusalsOfQuestions = new Set([
 ]);
 
 /** A refusal that names no message applies to the newest unaccepted one, if its code can. */
-const refuseQuestion = (items: Items, code: string, messageId?: string): Items => {
-  const isRefused = (item: Item): boolean =>
-    item.kind === 'question' &&
-    item.delivery === 'sending' &&
-    (messageId === undefined ? refusalsOfQuestions.has(code) : item.id === messageId);
-  const index = items.findLastIndex(isRefused);
-  const refused = items[index];
-  return refused?.kind === 'question' ? items.with(index, { ...refused, delivery: 'refused' }) : items;
-};
+const refusedQuestion = (items: Items, code: string, messageId?: string): number =>
+  items.findLastIndex(
+    (item) =>
+      item.kind === 'question' &&
+      item.delivery === 'sending' &&
+      (messageId === undefined ? refusalsOfQuestions.has(code) : item.id === messageId),
+  );
 
 export type Usage = {
   readonly inputTokens: number;

@@ -1,5 +1,6 @@
 /**
- * Messages of a session that are not in its log yet: they survive a reload and are shown below the log.
+ * Messages of a session that are not in its log: they survive a reload and are shown below the log. A refused one waits for a
+ * person, who sends it again or edits it.
  *
  * The server accepts a message id once, so that a message that may not have arrived is sent again.
  */
@@ -18,6 +19,8 @@ export type Outbox = {
 export const isUnsent = (item: Item): item is QuestionItem =>
   item.kind === 'question' && item.delivery === 'sending';
 
+const isKept = (item: Item): item is QuestionItem => item.kind === 'question' && item.delivery !== 'accepted';
+
 export const openOutbox = (sessionId: string): Outbox => {
   let remembered = rememberedUnsent(sessionId);
   let logEnd = Number.POSITIVE_INFINITY;
@@ -34,7 +37,7 @@ export const openOutbox = (sessionId: string): Outbox => {
     keep: (items) => {
       // Those of before the replay are no items yet, and are older than what was written since.
       const earlier = remembered.filter(({ id }) => !items.some((item) => item.id === id));
-      rememberUnsent(sessionId, [...earlier, ...items.filter(isUnsent)]);
+      rememberUnsent(sessionId, [...earlier, ...items.filter(isKept)]);
     },
   };
 };

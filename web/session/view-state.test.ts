@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '#sdk/frames.ts';
-import { initialState, isRepeatable, linkOf, reduce, type ViewEvent, type ViewState } from './view-state.ts';
+import {
+  initialState,
+  isRepeatable,
+  isSocketBlocked,
+  linkOf,
+  reduce,
+  type ViewEvent,
+  type ViewState,
+} from './view-state.ts';
 
 const at = '2026-11-21T00:00:00.000Z';
 /** A frame of the log as it comes from the wire: its ids are plain text there. */
@@ -132,8 +140,10 @@ describe('a question', () => {
   test('that is refused is marked as refused', () => {
     const refused = logged(null, 'error', { error: { code: 'too_many_requests', message: 'wait' } });
     expect(after(sent, refused).items).toEqual([
-      { kind: 'question', id: 'm1', text: 'hello', delivery: 'refused' },
-      { kind: 'failure', id: `refusal-${at}-1`, code: 'too_many_requests', message: 'wait', suggestions: [] },
+      {
+        ...{ kind: 'question', id: 'm1', text: 'hello', delivery: 'refused' },
+        refusal: { code: 'too_many_requests', message: 'wait', suggestions: [] },
+      },
     ]);
   });
 
@@ -141,7 +151,10 @@ describe('a question', () => {
     const refused = logged(null, 'error', {
       error: { code: 'no_pending_tool_call', message: 'No matching' },
     });
-    expect(after(sent, refused).items[0]).toMatchObject({ delivery: 'sending' });
+    expect(after(sent, refused).items).toMatchObject([
+      { delivery: 'sending' },
+      { kind: 'failure', id: `refusal-${at}-1`, code: 'no_pending_tool_call' },
+    ]);
   });
 
   test('is open until its completion', () => {
@@ -470,10 +483,12 @@ test('a call of before lost events is not asked about any more, and has its resu
   expect(reduce(cut, output).items[1]).toMatchObject({ kind: 'call', status: 'done' });
 });
 
-test('a socket that does not open where the server answers is told as blocked, not as offline', () => {
+test('a socket that does not open where the server answers is blocked after some tries, and a connection by requests is told', () => {
   const lost = { kind: 'lost', failures: 5, nextAt: 1, isBlocked: true } as const;
-  expect(linkOf(lost, true)).toEqual({ kind: 'blocked', nextAt: 1 });
-  expect(linkOf(lost, false).kind).toBe('offline');
+  expect([isSocketBlocked(lost, true), isSocketBlocked(lost, false)]).toEqual([true, false]);
+  expect(isSocketBlocked({ ...lost, failures: 1 }, true)).toBe(false);
+  expect(isSocketBlocked({ ...lost, isBlocked: false }, true)).toBe(false);
   expect(linkOf({ ...lost, failures: 1 }, true).kind).toBe('reconnecting');
-  expect(linkOf({ ...lost, isBlocked: false }, true).kind).toBe('offline');
+  expect(linkOf(lost, false).kind).toBe('offline');
+  expect(linkOf({ kind: 'connected' }, true, true)).toEqual({ kind: 'polled' });
 });

@@ -19,7 +19,7 @@ import {
   reopenDecisions,
   undecideCall,
 } from './call-state.ts';
-import type { AttachedFile, Item, Items, MessageChoices } from './items.ts';
+import type { AttachedFile, Item, Items, MessageChoices, Refusal } from './items.ts';
 import {
   acceptQuestion,
   addAnswer,
@@ -44,13 +44,13 @@ import {
   withoutRetry,
 } from './message-state.ts';
 
-/** The connection for the page: `offline` and `blocked` follow several tries, and with `blocked` the server answers requests; `stopped` is final until a person acts. */
+/** The connection for the page: `polled` is one by requests, where no WebSocket opens; `offline` follows several tries; `stopped` is final until a person acts. */
 export type Link =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
+  | { readonly kind: 'polled' }
   | { readonly kind: 'reconnecting'; readonly nextAt: number }
   | { readonly kind: 'offline'; readonly nextAt: number }
-  | { readonly kind: 'blocked'; readonly nextAt: number }
   | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
 
 export type ViewState = {
@@ -73,8 +73,10 @@ export type ViewEvent =
       readonly type: 'question-sent';
       readonly messageId: string;
       readonly text: string;
-      readonly attachments?: readonly AttachedFile[];
-      readonly choices?: MessageChoices;
+      readonly attachments?: readonly AttachedFile[] | undefined;
+      readonly choices?: MessageChoices | undefined;
+      /** It was refused before a reload. */
+      readonly refusal?: Refusal | undefined;
     }
   | { readonly type: 'question-withdrawn'; readonly messageId: string }
   | { readonly type: 'call-decided'; readonly itemId: string; readonly decision: Decision }
@@ -102,7 +104,10 @@ export const reduce = (state: ViewState, event: ViewEvent): ViewState => {
       return reduceFrame(state, event.frame);
     case 'question-sent':
       return addItem(state, {
-        ...{ kind: 'question', id: event.messageId, text: event.text, delivery: 'sending' },
+        ...{ kind: 'question', id: event.messageId, text: event.text },
+        ...(event.refusal === undefined
+          ? { delivery: 'sending' }
+          : { delivery: 'refused', refusal: event.refusal }),
         ...(event.attachments === undefined ? {} : { attachments: event.attachments }),
         ...(event.choices === undefined ? {} : { choices: event.choices }),
       });
@@ -241,11 +246,15 @@ export const isRepeatable = ({ items, openQuestions }: ViewState): boolean => {
 /** A longer row of failed tries is shown as offline. */
 const triesBeforeOffline = 2;
 
-export const linkOf = (state: ConnectionState, isOnline: boolean): Link => {
+/** The server answers requests, and its WebSocket does not open. */
+export const isSocketBlocked = (state: ConnectionState, isOnline: boolean): boolean =>
+  state.kind === 'lost' && isOnline && state.isBlocked && state.failures > triesBeforeOffline;
+
+export const linkOf = (state: ConnectionState, isOnline: boolean, isPolled = false): Link => {
   if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
+  if (state.kind === 'connected') return { kind: isPolled ? 'polled' : 'connected' };
   if (state.kind !== 'lost') return state;
-  if (isOnline && state.isBlocked && state.failures > triesBeforeOffline)
-    return { kind: 'blocked', nextAt: state.nextAt };
-  const isOffline = state.failures > triesBeforeOffline || !isOnline;
+  const isAnswered = state.isBlocked && !isPolled;
+  const isOffline = !isOnline || (state.failures > triesBeforeOffline && !isAnswered);
   return { kind: isOffline ? 'offline' : 'reconnecting', nextAt: state.nextAt };
 };

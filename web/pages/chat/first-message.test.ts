@@ -130,6 +130,33 @@ test('files go with a message whose page is left, and a failed one keeps it back
   expect(draftOf('')).toBe('');
 });
 
+test('files that a reload or another page lost are named until others are attached, or the message is sent', async () => {
+  const { firstMessage, rememberedFiles, rememberFiles, setDraft } = await load();
+  const { lost, attachments } = firstMessage;
+  const file = (name: string) => new File(['a'], name);
+  attachments.add([file('a.txt'), file('b.png')]);
+  expect(rememberedFiles()).toEqual(['a.txt', 'b.png']);
+  setDraft('', 'read them');
+  firstMessage.drop();
+  expect([lost.value, rememberedFiles()]).toEqual([
+    ['a.txt', 'b.png'],
+    ['a.txt', 'b.png'],
+  ]);
+  attachments.add([file('a.txt')]);
+  expect([lost.value, rememberedFiles()]).toEqual([[], ['a.txt']]);
+  firstMessage.drop();
+  firstMessage.enter(async () => undefined);
+  setDraft('', 'without them');
+  await firstMessage.send('without them');
+  expect([lost.value, rememberedFiles()]).toEqual([[], []]);
+  rememberFiles(['c.txt']);
+  vi.resetModules();
+  const { firstMessage: after, signOut } = await load();
+  expect(after.lost.value).toEqual(['c.txt']);
+  signOut();
+  expect([after.lost.value, rememberedFiles()]).toEqual([[], []]);
+});
+
 test('a message that its session did not get is sent when that is opened', async () => {
   const { firstMessage, setDraft, rememberedUnsent, draftOf } = await load();
   answers['POST /api/sessions/s1/messages'] = Promise.resolve(refusal());

@@ -7,6 +7,7 @@
 import { computed, ref, shallowRef, watch } from 'vue';
 import { api } from '#sdk/routes.ts';
 import { signIn } from '../../access/access.ts';
+import { rememberedFiles, rememberFiles } from '../../access/remembered.ts';
 import { useAct } from '../../api/load.ts';
 import { request } from '../../api/request.ts';
 import { notify } from '../../components/notices.vue';
@@ -47,6 +48,16 @@ const made = shallowRef<{ readonly id: string; readonly choices: string } | null
 const attachments = useAttachments(() => made.value?.id ?? null);
 /** Undefined while another page is shown. */
 let open: Opens | undefined;
+/** Names of files that went with a page, over a reload too, while the text stayed. */
+const lost = shallowRef(rememberedFiles());
+watch(
+  () => attachments.rows.value.map(({ file }) => file.name).join('\n'),
+  (names) => {
+    if (names !== '') lost.value = [];
+    rememberFiles(names === '' ? lost.value : names.split('\n'));
+  },
+  { flush: 'sync' },
+);
 let signOuts = 0;
 
 const sessionOf = async (): Promise<NonNullable<typeof made.value>> => {
@@ -110,8 +121,14 @@ const reset = (): void => {
   options.value = noChoices();
   written.value = { labels: '', env: '' };
   made.value = null;
-  attachments.clear();
+  loseFiles([]);
   sending.error.value = undefined;
+};
+
+const loseFiles = (names: readonly string[]): void => {
+  attachments.clear();
+  lost.value = names;
+  rememberFiles(names);
 };
 
 watch(
@@ -125,7 +142,7 @@ watch(
 );
 
 export const firstMessage = {
-  ...{ options, written, problems, attachments, send },
+  ...{ options, written, problems, attachments, lost, send },
   isSending: sending.isBusy,
   error: sending.error,
   hasChoices: (): boolean =>
@@ -141,7 +158,9 @@ export const firstMessage = {
   /** The page is removed: choices and files go with it, unless the message still needs them. */
   drop: (): void => {
     if (sending.isBusy.value) return;
+    const names = [...lost.value, ...attachments.rows.value.map(({ file }) => file.name)];
     abandon();
     reset();
+    loseFiles(draftOf(newSession) === '' ? [] : names);
   },
 } as const;

@@ -19,6 +19,7 @@ import {
   type AgentTurn,
   agentSearchPath,
 } from '../agent-program.ts';
+import { createLastWords } from '../last-words.ts';
 import { type AcpConnection, createAcpConnection, UnknownMethod } from './acp-connection.ts';
 import { type AcpFacts, createAcpFacts } from './acp-facts.ts';
 import {
@@ -58,7 +59,6 @@ type Running = {
   work: Work | undefined;
 };
 
-const saidCharactersMax = 500;
 const startMsMax = runtimeStartSecondsMax * 1000;
 const lookMs = 1000;
 
@@ -92,7 +92,7 @@ const start = async (
   const variables = modelVariables(provider, model);
   if (variables === undefined) throw new Error(`an agent cannot reach models of ${provider} from a sandbox`);
   let running: Running | undefined;
-  let said = '';
+  const said = createLastWords();
   let early: Buffer[] | undefined = [];
   let over: string | undefined;
   const control = await parts.userSide.startProcess({
@@ -103,7 +103,7 @@ const start = async (
     },
     input: Buffer.alloc(0),
     onOutput: (stream, chunk) => {
-      if (stream === 'stderr') said = (said + chunk.toString()).slice(-saidCharactersMax);
+      if (stream === 'stderr') said.hear(stream, chunk);
       else if (early === undefined) connection.take(chunk);
       else early.push(chunk);
     },
@@ -134,7 +134,7 @@ const start = async (
   for (const chunk of early) connection.take(chunk);
   early = undefined;
   void control.ended.then(
-    ({ exitCode, signal }) => end(`acp-agent ended (${signal ?? exitCode}): ${said.trim()}`),
+    ({ exitCode, signal }) => end(`acp-agent ended (${signal ?? exitCode}): ${said.text()}`),
     () => end('acp-agent ended with all programs of the sandbox'),
   );
   try {
@@ -150,7 +150,7 @@ const start = async (
   } catch (cause) {
     control.kill('cancelled');
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`acp-agent cannot be started in this sandbox: ${why} ${said.trim()}`.trim());
+    throw new Error(`acp-agent cannot be started in this sandbox: ${why} ${said.text()}`.trim());
   }
 };
 

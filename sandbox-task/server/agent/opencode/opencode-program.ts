@@ -17,6 +17,7 @@ import {
   type AgentTurn,
   agentSearchPath,
 } from '../agent-program.ts';
+import { createLastWords, type LastWords } from '../last-words.ts';
 import { type OpencodeClient, openOpencodeClient } from './opencode-client.ts';
 import { createOpencodeFacts, type OpencodeFacts } from './opencode-facts.ts';
 import { modelOf, settingsOf } from './opencode-wire.ts';
@@ -35,7 +36,6 @@ type Running = {
 };
 
 const healthMs = 200;
-const saidCharactersMax = 500;
 
 export const createOpencode = (parts: AgentParts, port: number): AgentProgram => {
   let running: Promise<Running> | undefined;
@@ -77,13 +77,11 @@ const start = async (parts: AgentParts, settings: string, port: number): Promise
     PATH: agentSearchPath(parts.workspace),
   };
   const argv = ['opencode', 'serve', '--port', String(port), '--hostname', '127.0.0.1'];
-  let said = '';
+  const said = createLastWords();
   const control = await parts.userSide.startProcess({
     spec: { argv, env, isInputWhole: true },
     input: Buffer.alloc(0),
-    onOutput: (_, chunk) => {
-      said = (said + chunk.toString()).slice(-saidCharactersMax);
-    },
+    onOutput: said.hear,
   });
   const client = openOpencodeClient(port, password);
   const running: Running = { settings, client, control, following: new Set(), isOver: false };
@@ -95,10 +93,10 @@ const start = async (parts: AgentParts, settings: string, port: number): Promise
     }
   };
   const ended = control.ended.then(
-    ({ exitCode, signal }) => end(`OpenCode ended (${signal ?? exitCode}): ${said.trim()}`),
+    ({ exitCode, signal }) => end(`OpenCode ended (${signal ?? exitCode}): ${said.text()}`),
     () => end('OpenCode ended with all programs of the sandbox'),
   );
-  await untilHealthy(client, running, () => said);
+  await untilHealthy(client, running, said);
   const events = await client.events().catch(async (cause: unknown) => {
     // Its successor could not take its port.
     control.kill('cancelled');
@@ -112,10 +110,10 @@ const start = async (parts: AgentParts, settings: string, port: number): Promise
   return running;
 };
 
-const untilHealthy = async (client: OpencodeClient, running: Running, said: () => string): Promise<void> => {
+const untilHealthy = async (client: OpencodeClient, running: Running, said: LastWords): Promise<void> => {
   const until = performance.now() + runtimeStartSecondsMax * 1000;
   while (!(await client.isHealthy())) {
-    if (running.isOver) throw new Error(`OpenCode cannot be started in this sandbox: ${said().trim()}`);
+    if (running.isOver) throw new Error(`OpenCode cannot be started in this sandbox: ${said.text()}`);
     if (performance.now() > until) {
       running.control.kill('cancelled');
       throw new Error(`OpenCode did not answer within ${runtimeStartSecondsMax} s`);

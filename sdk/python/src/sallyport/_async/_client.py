@@ -26,6 +26,7 @@ from .._paths import with_query
 from .._retry import Repeat, is_lost, repeat_of, retry_after_of, retry_pause_seconds
 from ._sandboxes import AsyncSandboxes
 from ._sessions import AsyncSessions
+from ._streams import pieces_of
 
 TIMEOUT_SECONDS = 150.0
 TRIES_MAX = 6
@@ -99,13 +100,9 @@ class AsyncSallyport:
     async def export_audit(self) -> AsyncIterator[bytes]:
         """Reads the audit log with its seals, as JSON lines, oldest first; for an administrator."""
         response = await self.send("GET", "/api/audit/export", is_stream=True)
-        try:
-            async for piece in response.aiter_bytes():
+        async with pieces_of(response) as pieces:
+            async for piece in pieces:
                 yield piece
-        except httpx.TransportError as error:
-            raise connection_lost() from error
-        finally:
-            await response.aclose()
 
     async def request(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""

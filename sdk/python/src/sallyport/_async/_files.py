@@ -17,7 +17,7 @@ from .._errors import SallyportError, connection_lost
 from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
-from ._streams import open_stream, resume_events
+from ._streams import open_stream, pieces_of, resume_events
 
 if TYPE_CHECKING:
     from ._client import AsyncSallyport
@@ -51,13 +51,9 @@ class AsyncFiles:
     async def stream(self, path: str) -> AsyncIterator[bytes]:
         """Reads a file as it comes; it is not repeated once it has begun."""
         response = await self._client.send("GET", self._path(path), is_stream=True)
-        try:
-            async for piece in response.aiter_bytes():
+        async with pieces_of(response) as pieces:
+            async for piece in pieces:
                 yield piece
-        except httpx.TransportError as error:
-            raise connection_lost() from error
-        finally:
-            await response.aclose()
 
     async def write(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import httpx
@@ -34,6 +35,17 @@ async def open_stream(client: AsyncSallyport, path: str) -> AsyncIterator[Server
         is_stream=True,
     )
     return read_events(response)
+
+
+@asynccontextmanager
+async def pieces_of(response: httpx.Response) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The pieces of an answer as they come; it is closed when they are no longer read."""
+    try:
+        yield response.aiter_bytes()
+    except httpx.TransportError as error:
+        raise connection_lost() from error
+    finally:
+        await response.aclose()
 
 
 async def read_events(response: httpx.Response) -> AsyncIterator[ServerEvent]:

@@ -27,6 +27,7 @@ from .._paths import with_query
 from .._retry import Repeat, is_lost, repeat_of, retry_after_of, retry_pause_seconds
 from ._sandboxes import Sandboxes
 from ._sessions import Sessions
+from ._streams import pieces_of
 
 TIMEOUT_SECONDS = 150.0
 TRIES_MAX = 6
@@ -100,13 +101,9 @@ class Sallyport:
     def export_audit(self) -> Iterator[bytes]:
         """Reads the audit log with its seals, as JSON lines, oldest first; for an administrator."""
         response = self.send("GET", "/api/audit/export", is_stream=True)
-        try:
-            for piece in response.iter_bytes():
+        with pieces_of(response) as pieces:
+            for piece in pieces:
                 yield piece
-        except httpx.TransportError as error:
-            raise connection_lost() from error
-        finally:
-            response.close()
 
     def request(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """The JSON of an answer; a refusal or a failure is raised as a `SallyportError`."""

@@ -18,7 +18,7 @@ from .._errors import SallyportError, connection_lost
 from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
-from ._streams import open_stream, resume_events
+from ._streams import open_stream, pieces_of, resume_events
 
 if TYPE_CHECKING:
     from ._client import Sallyport
@@ -52,13 +52,9 @@ class Files:
     def stream(self, path: str) -> Iterator[bytes]:
         """Reads a file as it comes; it is not repeated once it has begun."""
         response = self._client.send("GET", self._path(path), is_stream=True)
-        try:
-            for piece in response.iter_bytes():
+        with pieces_of(response) as pieces:
+            for piece in pieces:
                 yield piece
-        except httpx.TransportError as error:
-            raise connection_lost() from error
-        finally:
-            response.close()
 
     def write(
         self,

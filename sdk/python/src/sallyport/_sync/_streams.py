@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import httpx
@@ -35,6 +36,17 @@ def open_stream(client: Sallyport, path: str) -> Iterator[ServerEvent]:
         is_stream=True,
     )
     return read_events(response)
+
+
+@contextmanager
+def pieces_of(response: httpx.Response) -> Iterator[Iterator[bytes]]:
+    """The pieces of an answer as they come; it is closed when they are no longer read."""
+    try:
+        yield response.iter_bytes()
+    except httpx.TransportError as error:
+        raise connection_lost() from error
+    finally:
+        response.close()
 
 
 def read_events(response: httpx.Response) -> Iterator[ServerEvent]:
