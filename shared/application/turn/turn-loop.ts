@@ -13,7 +13,6 @@ import type { FeaturesSeen } from '../../domain/features.ts';
 import type { SessionId, TurnId } from '../../domain/ids.ts';
 import { type Session, totalsOf } from '../../domain/session.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
-import { currentMessage } from '../../domain/turn/after-step.ts';
 import { policyOf } from '../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../domain/turn/begin-turn.ts';
 import {
@@ -22,6 +21,7 @@ import {
   firstDeadline,
   pendingWork,
 } from '../../domain/turn/pending-work.ts';
+import { currentMessage } from '../../domain/turn/session-after-step.ts';
 import type { SessionMark } from '../../domain/turn/session-mark.ts';
 import { isBetweenTurns } from '../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../ports/inbox.ts';

@@ -1,8 +1,11 @@
-/** The event that begins the turn of a message, or repeats the failed turn of one that the conversation has already. */
+/** The beginning of a turn: of a message, or of one that the conversation has already and whose turn failed. */
 
 import type { Attachment } from '../attachment.ts';
 import type { MessageId, TurnId } from '../ids.ts';
-import type { EventOf, TurnRecord, TurnState } from './turn.ts';
+import { noUsage } from './call-queue.ts';
+import type { EventOf, Thinking, TurnLimits, TurnRecord, TurnState, TurnStep } from './turn.ts';
+import { endOverBudget, isOverBudget } from './turn-budget.ts';
+import { end, followedBy, type StepOutput, silently } from './turn-step.ts';
 
 type Asked = {
   readonly messageId: MessageId;
@@ -24,6 +27,34 @@ export const startedBy = (
   ...(model === undefined ? {} : { model }),
   ...(repeats === undefined ? {} : { repeats }),
 });
+
+/** A repetition whose failed turn is no longer the last ends at once, as does a turn whose session has spent its budget. */
+export const begin = (before: TurnState, event: EventOf<'started'>, limits: TurnLimits): TurnStep => {
+  const { turnId, message, policy, spentUsd, model, repeats, runtime } = event;
+  const { messageId } = message;
+  const state: Thinking = {
+    ...{ kind: 'thinking', turnId, messageId, step: 1, usage: noUsage, spentUsd, policy },
+    ...(model === undefined ? {} : { model }),
+    ...(runtime === undefined ? {} : { runtime: { name: runtime, starts: 0, taken: 0, replies: [] } }),
+  };
+  if (repeats !== undefined && !isRepeatOf(before, repeats))
+    return followedBy(questionOf(event), end(state, 'cancelled', ''));
+  return followedBy(questionOf(event), isOverBudget(state, limits) ? endOverBudget(state) : silently(state));
+};
+
+/** A message that is repeated is in the conversation already. */
+const questionOf = ({ turnId, message, repeats }: EventOf<'started'>): StepOutput =>
+  repeats === undefined
+    ? {
+        log: [{ type: 'message', data: { ...message, role: 'user' } }],
+        history: [{ role: 'user', ...message }],
+      }
+    : {
+        log: [
+          { type: 'system', data: { kind: 'turn_retried', messageId: message.messageId, turnId, repeats } },
+        ],
+        history: [],
+      };
 
 /** The turn that runs, or ran last. */
 export const turnOf = ({ state }: Pick<TurnRecord, 'state'>): TurnId | undefined =>
@@ -49,5 +80,5 @@ export const unrepeatable = (state: TurnState): TurnState => {
 };
 
 /** False when another turn, or a reset, came between the failed one and its repetition. */
-export const isRepeatOf = (state: TurnState, repeats: TurnId): boolean =>
+const isRepeatOf = (state: TurnState, repeats: TurnId): boolean =>
   state.kind === 'done' && state.turnId === repeats && state.failed !== undefined;

@@ -1,7 +1,7 @@
 /** The end of a call that runs, or was to run: its result, and the next model call once every call of the queue has ended. */
 import { resultOf } from './call-queue.ts';
+import { thinkAgain } from './next-step.ts';
 import { asksChild, type ToolCall } from './tool-call.ts';
-import { thinkAgain } from './transitions.ts';
 import type { Acting, Running, ToolResult, TurnLimits, TurnStep } from './turn.ts';
 import { followedBy, ignore, silently } from './turn-step.ts';
 

@@ -6,15 +6,16 @@
  * Specification, transition table and invariants T1..T16: docs/spec/turn.md.
  */
 import { assertNever } from '../assert.ts';
-import { isRepeatOf } from './begin-turn.ts';
+import { begin } from './begin-turn.ts';
 import { callEnded, mayHaveBegun } from './call-ended.ts';
-import { applyDecision, firstApproval, noUsage } from './call-queue.ts';
+import { applyDecision, firstApproval } from './call-queue.ts';
 import { grantWithdrawn } from './grant-steps.ts';
 import { assertTurn } from './invariants.ts';
+import { queue } from './next-step.ts';
 import { tellPrinted } from './printed.ts';
 import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
+import { partialAnswer, thinkingEnded } from './thinking-ended.ts';
 import { remoteGeneration, type ToolCall } from './tool-call.ts';
-import { partialAnswer, queue, thinkingEnded } from './transitions.ts';
 import { trialMoved, trialOutdated } from './trial-steps.ts';
 import type {
   Acting,
@@ -27,8 +28,7 @@ import type {
   TurnState,
   TurnStep,
 } from './turn.ts';
-import { endOverBudget, isOverBudget } from './turn-budget.ts';
-import { end, followedBy, ignore, type StepOutput, silently } from './turn-step.ts';
+import { end, followedBy, ignore, silently } from './turn-step.ts';
 import { waitingCall } from './waiting-call.ts';
 
 type Resting = Exclude<TurnState, Running>;
@@ -101,33 +101,6 @@ const awaken = (state: Resting, event: TurnEvent, limits: TurnLimits): TurnStep 
 
 const isCurrent = (state: Running, event: { readonly step: number }): state is Thinking =>
   state.kind === 'thinking' && state.step === event.step;
-
-const begin = (before: Resting, event: EventOf<'started'>, limits: TurnLimits): TurnStep => {
-  const { turnId, message, policy, spentUsd, model, repeats, runtime } = event;
-  const { messageId } = message;
-  const state: Thinking = {
-    ...{ kind: 'thinking', turnId, messageId, step: 1, usage: noUsage, spentUsd, policy },
-    ...(model === undefined ? {} : { model }),
-    ...(runtime === undefined ? {} : { runtime: { name: runtime, starts: 0, taken: 0, replies: [] } }),
-  };
-  if (repeats !== undefined && !isRepeatOf(before, repeats))
-    return followedBy(questionOf(event), end(state, 'cancelled', ''));
-  return followedBy(questionOf(event), isOverBudget(state, limits) ? endOverBudget(state) : silently(state));
-};
-
-/** A message that is repeated is in the conversation already. */
-const questionOf = ({ turnId, message, repeats }: EventOf<'started'>): StepOutput =>
-  repeats === undefined
-    ? {
-        log: [{ type: 'message', data: { ...message, role: 'user' } }],
-        history: [{ role: 'user', ...message }],
-      }
-    : {
-        log: [
-          { type: 'system', data: { kind: 'turn_retried', messageId: message.messageId, turnId, repeats } },
-        ],
-        history: [],
-      };
 
 const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLimits): TurnStep => {
   const waiting = waitingCall(state);

@@ -15,6 +15,9 @@ import { droppedByTruncation } from '../../../domain/history.ts';
 import type { Session } from '../../../domain/session.ts';
 import { slotChangeOf } from '../../../domain/session-slot.ts';
 import { withOwnMoney } from '../../../domain/session-tree.ts';
+import { type IdleTimes, idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
+import { reduce } from '../../../domain/turn/reduce.ts';
+import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
 import {
   afterHeldStep,
   afterUnleasedStep,
@@ -22,10 +25,7 @@ import {
   hasNothingToDo,
   spendOf,
   weighsMoney,
-} from '../../../domain/turn/after-step.ts';
-import { type IdleTimes, idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
-import { reduce } from '../../../domain/turn/reduce.ts';
-import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
+} from '../../../domain/turn/session-after-step.ts';
 import {
   isBetweenTurns,
   type TurnEvent,

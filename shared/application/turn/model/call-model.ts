@@ -11,7 +11,7 @@ import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
 import { expectedTokens, measureOf } from '../../../domain/token-measure.ts';
-import { currentMessage } from '../../../domain/turn/after-step.ts';
+import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';

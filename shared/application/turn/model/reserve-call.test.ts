@@ -8,7 +8,7 @@ import type { ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import { callTokensMax } from '../../../domain/price.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-budget.ts';
-import { spendOf } from '../../../domain/turn/after-step.ts';
+import { spendOf } from '../../../domain/turn/session-after-step.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
 import { releaseReservation, reserveAgain, reserveCall, withoutCalls } from './reserve-call.ts';
 

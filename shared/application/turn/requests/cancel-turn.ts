@@ -8,10 +8,10 @@
 import type { MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
-import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { killsOf } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
+import { completedMessage } from '../../../domain/turn/session-after-step.ts';
 import type { TurnRecord, TurnState, TurnStep } from '../../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';

@@ -6,11 +6,11 @@
 
 import type { SessionId, TurnId } from '../../../domain/ids.ts';
 import { treeOf } from '../../../domain/session.ts';
-import { completedMessage } from '../../../domain/turn/after-step.ts';
 import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { failedTurn } from '../../../domain/turn/failed-turn.ts';
 import { killsOf } from '../../../domain/turn/pending-work.ts';
+import { completedMessage } from '../../../domain/turn/session-after-step.ts';
 import { isBetweenTurns } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { commitStep } from '../commit/apply-event.ts';

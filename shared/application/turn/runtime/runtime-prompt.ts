@@ -1,7 +1,7 @@
 /** The prompt of a turn for the program that carries it; in a sandbox after the first one, with what happened before. */
 import type { HistoryMessage } from '../../../domain/history.ts';
 import { asksOf, type RuntimePrompt, type RuntimeWork } from '../../../domain/runtime.ts';
-import { currentMessage } from '../../../domain/turn/after-step.ts';
+import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { TurnContext } from '../commit/turn-context.ts';
 

@@ -10,9 +10,9 @@ import { notSavedEntry, sharedNotSavedEntry } from '../../../contracts/sandbox-s
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { TurnId } from '../../../domain/ids.ts';
 import { lostSince, type Workspace } from '../../../domain/sandbox.ts';
-import { currentMessage } from '../../../domain/turn/after-step.ts';
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
 import type { SavedFiles } from '../../../domain/turn/saved-files.ts';
+import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { CheckpointNote } from '../../../ports/turn-store.ts';
 import type { StopDeps } from '../../deps.ts';
 import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';

@@ -1,17 +1,14 @@
-/**
- * Transitions of a turn out of `thinking`: an answer of the model, its failure, and a budget that is spent; and what follows a
- * queue of calls: the next decision, the calls, or the next model call.
- */
+/** The end of a call of the model: its answer, its failure, or a budget that is spent. */
 
 import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
 import { addUsage, allowedEntries, firstApproval, keptCalls, leftOut, queuedCalls } from './call-queue.ts';
+import { queue } from './next-step.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
-import type { ToolCall } from './tool-call.ts';
-import type { Acting, Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
+import type { Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
 import { endOverBudget, isOverBudget } from './turn-budget.ts';
-import { end, followedBy, type StepOutput, silently } from './turn-step.ts';
+import { end, followedBy, type StepOutput } from './turn-step.ts';
 
 type ThinkingEnd = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;
 
@@ -121,18 +118,3 @@ export const partialAnswer = (partial: PartialAnswer | undefined): StepOutput =>
         log: [{ type: 'message', data: { ...partial, role: 'assistant', partial: true } }],
         history: [{ role: 'assistant', ...partial, calls: [] }],
       };
-
-/** A turn decides while a call waits for a person. Then the approved calls run; without one the model is called again. */
-export const queue = (state: Deciding, limits: TurnLimits): TurnStep => {
-  const has = (status: ToolCall['status']): boolean => state.calls.some((call) => call.status === status);
-  if (has('pending')) return silently(state);
-  return has('approved') ? silently({ ...state, kind: 'acting' }) : thinkAgain(state, limits);
-};
-
-/** The queue is emptied before the model is called (T10), so that its next calls start a fresh one. */
-export const thinkAgain = (state: Deciding | Acting, limits: TurnLimits): TurnStep => {
-  const { calls: _, ...running } = state;
-  if (state.step >= limits.stepsMax) return end(state, 'steps_exceeded', '');
-  if (isOverBudget(state, limits)) return endOverBudget(state);
-  return silently({ ...running, kind: 'thinking', step: state.step + 1 });
-};

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
 import type { Session } from '../session.ts';
-import { afterHeldStep, afterStep, spendOf } from './after-step.ts';
 import { reduce } from './reduce.ts';
+import { afterHeldStep, afterStep, spendOf } from './session-after-step.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, EventOf } from './turn.ts';
 
