@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type ApiEvent, bodyOf, pathId, pathValue, queryText } from './api-route.ts';
-import { asAttachment } from './file-routes.ts';
+import { asAttachment } from './file-read-routes.ts';
 import { acceptsEvents } from './output-stream.ts';
 
 const named = z.object({ name: z.string() });

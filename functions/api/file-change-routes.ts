@@ -31,7 +31,7 @@ import {
 
 type ChangeRoutes = { readonly ports: SessionSandboxPorts; readonly settings: SessionSandboxSettings };
 
-export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRoute[] => {
+export const fileChangeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRoute[] => {
   const change = async (event: ApiEvent, session: Session, request: Change): Promise<StreamedResult> => {
     const { requestId } = event.requestContext;
     let status = 200;
@@ -61,7 +61,7 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
       },
       handler: (event, { session }) => {
         const { path } = queryOf(event, unpackQuery);
-        return upload(event, session, addressOf(checkedPath(path), { archive: 'tar.gz' }));
+        return upload(event, session, changeAddressOf(checkedPath(path), { archive: 'tar.gz' }));
       },
     }),
     onSession(ports, {
@@ -78,7 +78,7 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
         const path = filePathOf(event);
         const { archive } = queryOf(event, archiveQuery);
         if (archive === undefined && (path.endsWith('/') || path === '.')) throw noFileName();
-        return upload(event, session, addressOf(path, archive === undefined ? {} : { archive }));
+        return upload(event, session, changeAddressOf(path, archive === undefined ? {} : { archive }));
       },
     }),
     onSession(ports, {
@@ -96,7 +96,7 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
         if (op !== 'mkdir' && to === undefined)
           throw new AppError('invalid_request', `to: ${op} needs the new path`);
         const query = { op, to: checkedPath(to ?? '.'), ...(overwrite ? { overwrite: '1' } : {}) };
-        const path = addressOf(filePathOf(event), query);
+        const path = changeAddressOf(filePathOf(event), query);
         return change(event, session, { method: 'POST', path, isOnce: op !== 'mkdir' });
       },
     }),
@@ -106,7 +106,7 @@ export const changeRoutes = ({ ports, settings }: ChangeRoutes): readonly ApiRou
       needs: 'own:write',
       contract: { summary: 'Delete a file or a folder', answers: { 204: 'empty' }, errors: changeErrors },
       handler: async (event, { session }) => {
-        const path = addressOf(filePathOf(event), {});
+        const path = changeAddressOf(filePathOf(event), {});
         const sandbox = await sessionSandbox(ports, { session, settings });
         await changeFiles(ports, sandbox, { method: 'DELETE', path });
         return { statusCode: 204, headers: {}, body: '' };
@@ -123,7 +123,7 @@ const uploadAnswer = z.union([writtenAnswer, unpackedAnswer]);
 type Change = Omit<FileChange, 'signal'>;
 
 /** Segments are encoded, slashes stay. */
-export const addressOf = (path: string, query: Readonly<Record<string, string>>): string => {
+export const changeAddressOf = (path: string, query: Readonly<Record<string, string>>): string => {
   const segments = path === '.' ? '' : path.split('/').map(encodeURIComponent).join('/');
   const text = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `/files/${segments}${text.length === 0 ? '' : `?${text.join('&')}`}`;

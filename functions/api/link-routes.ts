@@ -20,9 +20,9 @@ import { writtenAnswer } from '#shared/contracts/rest/file-view.ts';
 import { linkAnswer, linkBody } from '#shared/contracts/rest/link-view.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, bodyOf, bytesOf, json, principalOf } from './api-route.ts';
-import { addressOf } from './file-change-routes.ts';
+import { changeAddressOf } from './file-change-routes.ts';
 import { checkedPath } from './file-path.ts';
-import { asAttachment, describe } from './file-routes.ts';
+import { asAttachment, describe } from './file-read-routes.ts';
 import { fence } from './preview-headers.ts';
 import { onSession } from './resource-route.ts';
 import {
@@ -120,7 +120,7 @@ const write = (
     throw new AppError('invalid_request', 'a link accepts a file in one request only, without Content-Range');
   return writeByLink(ports, secret, async () => {
     const sandbox = await sessionSandbox(ports, { session, settings });
-    const request = { method: 'PUT', path: addressOf(link.path, {}), body: bytesOf(event) };
+    const request = { method: 'PUT', path: changeAddressOf(link.path, {}), body: bytesOf(event) };
     const { status, answer } = await changeFiles(ports, sandbox, request);
     return json(status, answer);
   });

@@ -17,7 +17,8 @@ import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
 import { codeRoutes } from './code-routes.ts';
 import { type ConnectionPorts, connectionRoutes } from './connection-routes.ts';
 import { callerToolRoutes, conversationRoutes } from './conversation-routes.ts';
-import { fileRoutes } from './file-routes.ts';
+import { fileChangeRoutes } from './file-change-routes.ts';
+import { fileReadRoutes } from './file-read-routes.ts';
 import { type LinkPorts, linkRoutes } from './link-routes.ts';
 import { type McpPorts, mcpRoutes } from './mcp-routes.ts';
 import { modelRoutes } from './model-routes.ts';
@@ -85,7 +86,8 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...approvalRoutes(api),
   ...auditRoutes(api),
   ...callerToolRoutes(api),
-  ...fileRoutes(api),
+  ...fileReadRoutes(api),
+  ...fileChangeRoutes(api),
   ...linkRoutes(api),
   ...snapshotRoutes(api),
   ...sandboxRoutes(api),

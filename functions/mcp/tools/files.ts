@@ -7,12 +7,12 @@ import { posix } from 'node:path';
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { findSession } from '#shared/application/access/find-session.ts';
+import { writeWorkspaceFile } from '#shared/application/session/change-files.ts';
 import {
   type FileRequest,
   listWorkspaceFiles,
   readWorkspaceFile,
-  writeWorkspaceFile,
-} from '#shared/application/session/session-files.ts';
+} from '#shared/application/session/read-files.ts';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import {
   getVolumePathArguments,

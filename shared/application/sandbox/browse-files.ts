@@ -22,7 +22,7 @@ type Look = Omit<SavedFileRequest, 'checkpoint' | 'want'> & {
 };
 
 /** The address of the same in a sandbox. */
-export const addressOf = (want: FileWant, path: string): string => {
+export const readAddressOf = (want: FileWant, path: string): string => {
   const query = `path=${encodeURIComponent(path)}`;
   switch (want) {
     case 'file':

@@ -2,9 +2,12 @@
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import { AppError, isAppError, UnsentError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
-import type { FileDeps } from '../deps.ts';
+import type { FileDeps, StopDeps } from '../deps.ts';
+import { filePath } from '../sandbox/browse-files.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
-import { fileSuggestions, keepWritten } from './session-files.ts';
+import { saveWorkspace } from '../sandbox/save-workspace.ts';
+import { type FileRequest, fileSuggestions } from './read-files.ts';
 
 export type FileChange = LinkRequest & {
   /** A second one does not find what the first one moved, so that no client may repeat what may have been done. */
@@ -26,6 +29,33 @@ export const changeFiles = async (
   // A part that is not the last is not a file yet.
   if (response.status !== 202) await keepWritten(ports, sandbox);
   return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) };
+};
+
+export type WrittenFile = { readonly size: number; readonly isNew: boolean };
+
+export const writeWorkspaceFile = async (
+  ports: FileDeps,
+  { session, path, opening, bytes }: FileRequest & { readonly bytes: Uint8Array },
+): Promise<WrittenFile> => {
+  const { sandbox } = await openSandbox(ports, session, opening);
+  const put = { signal: opening.signal, method: 'PUT', path: filePath(path), body: bytes };
+  const response = await ports.link.fetch(sandbox, put);
+  if (!response.ok) throw await refusalOf(response, () => fileSuggestions);
+  await response.body?.cancel();
+  opening.onPhase?.('saving the workspace');
+  await keepWritten(ports, sandbox);
+  return { size: bytes.length, isNew: response.status === 201 };
+};
+
+/** Saves a request's change; a workspace over its limit is refused, any other failure is logged. */
+const keepWritten = async (ports: StopDeps, sandbox: LiveSandbox): Promise<void> => {
+  const report = await saveWorkspace(ports, sandbox);
+  if (report.status === 'saved') return;
+  if (report.code === 'resource_limit_exceeded')
+    throw new AppError('resource_limit_exceeded', `the file is written, but not saved: ${report.message}`, {
+      suggestions: ['Remove files that are no longer needed.'],
+    });
+  ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
 };
 
 /** Its answer broke off, before or after its head. */

@@ -13,9 +13,9 @@ import { stillHolds } from '../access/authenticate.ts';
 import { findSession } from '../access/find-session.ts';
 import { throttle } from '../access/throttle.ts';
 import type { AccessDeps, Deps, FileDeps } from '../deps.ts';
-import { addressOf, browseFiles } from '../sandbox/browse-files.ts';
+import { browseFiles, readAddressOf } from '../sandbox/browse-files.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
-import { fileSuggestions } from './session-files.ts';
+import { fileSuggestions } from './read-files.ts';
 
 type LinkWish = {
   readonly principal: Principal;
@@ -57,7 +57,7 @@ export const readByLink = async (
   { link: { path }, session }: OpenedLink,
   want: 'file' | 'stat',
 ): Promise<Response> => {
-  const request = { method: 'GET', path: addressOf(want, path) };
+  const request = { method: 'GET', path: readAddressOf(want, path) };
   const response = await browseFiles(ports, session, { want, path, request });
   if (!response.ok) throw await refusalOf(response, () => fileSuggestions);
   return response;

@@ -16,7 +16,7 @@ import { imagesPerRequestMax } from '../../../domain/result-images.ts';
 import type { Session } from '../../../domain/session.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Deps } from '../../deps.ts';
-import { addressOf, browseFiles } from '../../sandbox/browse-files.ts';
+import { browseFiles, readAddressOf } from '../../sandbox/browse-files.ts';
 import { refusalOf } from '../../sandbox/sandbox-server-error.ts';
 
 type ReadDeps = Deps<'workspaces' | 'link' | 'savedFiles' | 'telemetry'>;
@@ -90,7 +90,7 @@ type ImageAt = Pick<Showing, 'session' | 'signal'> & { readonly path: string };
 
 const readImage = async (ports: ReadDeps, { session, path, signal }: ImageAt): Promise<ReadAttachment> => {
   try {
-    const request = { method: 'GET', path: addressOf('file', path), signal };
+    const request = { method: 'GET', path: readAddressOf('file', path), signal };
     const response = await browseFiles(ports, session, { want: 'file', path, request, signal });
     if (!response.ok) throw await refusalOf(response);
     const bytes = await boundedBytes(response);

@@ -9,7 +9,7 @@ import { imageTypeOfBytes } from '../../../domain/image-type.ts';
 import type { Session } from '../../../domain/session.ts';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { Deps } from '../../deps.ts';
-import { addressOf, browseFiles } from '../../sandbox/browse-files.ts';
+import { browseFiles, readAddressOf } from '../../sandbox/browse-files.ts';
 import { refusalOf } from '../../sandbox/sandbox-server-error.ts';
 
 type FileDeps = Deps<'workspaces' | 'link' | 'savedFiles'>;
@@ -39,7 +39,7 @@ export const checkAttachments = async (
 const checkOne = async (ports: FileDeps, session: Session, path: string): Promise<Attachment> => {
   const named = JSON.stringify(path);
   const ask = async (want: 'stat' | 'file'): Promise<Response> => {
-    const request = { method: 'GET', path: addressOf(want, path) };
+    const request = { method: 'GET', path: readAddressOf(want, path) };
     const response = await browseFiles(ports, session, { want, path, request }).catch((error: unknown) => {
       throw notFound(error, named);
     });

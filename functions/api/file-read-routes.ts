@@ -4,7 +4,7 @@
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import type { FileWant } from '#shared/application/sandbox/browse-files.ts';
-import { fetchFiles } from '#shared/application/session/session-files.ts';
+import { fetchFiles } from '#shared/application/session/read-files.ts';
 import { decode } from '#shared/contracts/decode.ts';
 import {
   archiveQuery,
@@ -16,7 +16,6 @@ import {
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, principalOf, queryOf } from './api-route.ts';
-import { changeRoutes } from './file-change-routes.ts';
 import { checkedPath, filePathOf } from './file-path.ts';
 import { onSession } from './resource-route.ts';
 import {
@@ -29,7 +28,7 @@ import {
 type FileRoutes = { readonly ports: SessionSandboxPorts; readonly settings: SessionSandboxSettings };
 type Read = { readonly want: FileWant; readonly path: string };
 
-export const fileRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[] => {
+export const fileReadRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[] => {
   const fetch = (event: ApiEvent, session: Session, { want, path }: Read): Promise<Response> => {
     const opening = openingFor(settings);
     return fetchFiles(ports, { session, path, principal: principalOf(event), opening }, want);
@@ -110,7 +109,6 @@ export const fileRoutes = ({ ports, settings }: FileRoutes): readonly ApiRoute[]
         return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } };
       },
     }),
-    ...changeRoutes({ ports, settings }),
   ];
 };
 

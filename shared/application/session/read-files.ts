@@ -1,9 +1,6 @@
 /**
- * Files of a session's workspace, through its sandbox, which is started when needed; a principal who may only
- * read starts none (browse-files.ts).
- *
- * A written file is in a checkpoint before the caller gets an answer. Reads are bounded; the sandbox resolves
- * paths, since only it can see its links.
+ * Files of a session's workspace, read through its sandbox, which is started when needed; a principal who may only read
+ * starts none (browse-files.ts). Reads are bounded; the sandbox resolves paths, since only it can see its links.
  */
 
 import { mayUse } from '../../domain/access.ts';
@@ -12,11 +9,10 @@ import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
-import type { FileDeps, StopDeps } from '../deps.ts';
-import { addressOf, browseFiles, type FileWant, filePath } from '../sandbox/browse-files.ts';
+import type { FileDeps } from '../deps.ts';
+import { browseFiles, type FileWant, readAddressOf } from '../sandbox/browse-files.ts';
 import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
-import { saveWorkspace } from '../sandbox/save-workspace.ts';
 
 export type FileRequest = {
   readonly session: Session;
@@ -32,7 +28,7 @@ export const fetchFiles = async (
   want: FileWant,
 ): Promise<Response> => {
   const { session, principal, path, opening } = options;
-  const wanted = { ...request(options), method: 'GET', path: addressOf(want, path) };
+  const wanted = { ...request(options), method: 'GET', path: readAddressOf(want, path) };
   if (mayUse(principal, 'own:write')) return ask(ports, await sandboxOf(ports, options), wanted);
   return orRefuse(await browseFiles(ports, session, { want, path, signal: opening.signal, request: wanted }));
 };
@@ -69,35 +65,9 @@ const joined = (pieces: readonly Uint8Array[], size: number): Uint8Array => {
   return whole;
 };
 
-export type WrittenFile = { readonly size: number; readonly isNew: boolean };
-
-export const writeWorkspaceFile = async (
-  ports: FileDeps,
-  { bytes, ...options }: FileRequest & { readonly bytes: Uint8Array },
-): Promise<WrittenFile> => {
-  const sandbox = await sandboxOf(ports, options);
-  const put = { ...request(options), method: 'PUT', path: filePath(options.path), body: bytes };
-  const response = await ask(ports, sandbox, put);
-  await response.body?.cancel();
-  options.opening.onPhase?.('saving the workspace');
-  await keepWritten(ports, sandbox);
-  return { size: bytes.length, isNew: response.status === 201 };
-};
-
 /** One folder, as the sandbox lists it: JSON that its caller parses. */
 export const listWorkspaceFiles = async (ports: FileDeps, options: FileRequest): Promise<unknown> =>
   (await fetchFiles(ports, options, 'folder')).json();
-
-/** Saves a request's change; a workspace over its limit is refused, any other failure is logged. */
-export const keepWritten = async (ports: StopDeps, sandbox: LiveSandbox): Promise<void> => {
-  const report = await saveWorkspace(ports, sandbox);
-  if (report.status === 'saved') return;
-  if (report.code === 'resource_limit_exceeded')
-    throw new AppError('resource_limit_exceeded', `the file is written, but not saved: ${report.message}`, {
-      suggestions: ['Remove files that are no longer needed.'],
-    });
-  ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
-};
 
 const sandboxOf = async (ports: FileDeps, { session, opening }: FileRequest): Promise<LiveSandbox> =>
   (await openSandbox(ports, session, opening)).sandbox;
