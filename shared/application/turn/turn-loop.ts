@@ -30,18 +30,19 @@ import type { LoopDeps } from '../deps.ts';
 import { openPublisher } from '../events/publisher.ts';
 import { rememberedRegistry } from '../registry/remembered-registry.ts';
 import { makeRoom } from '../sandbox/make-room.ts';
-import { unlessAbandoned } from './abandon-step.ts';
 import { collectChildResults } from './children/collect-child-results.ts';
-import { acquireTurn } from './commit/acquire-turn.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
+import { unlessAbandoned } from './holder/abandon-step.ts';
+import { acquireTurn } from './holder/acquire-turn.ts';
 import {
   type CommitOutcome,
   loadTurn,
   reloadTurn,
   type StepLimits,
   type TurnContext,
-} from './commit/turn-context.ts';
+} from './holder/turn-context.ts';
+import { handOver, keepLease, releaseLease } from './holder/turn-lease.ts';
 import { runModelStep } from './model/model-step.ts';
 import { failTurn } from './requests/fail-turn.ts';
 import { killWork } from './runtime/kill-work.ts';
@@ -51,7 +52,6 @@ import type { ToolTimes } from './tools/run-call-once.ts';
 import { runTools } from './tools/run-tools.ts';
 import { applyTrial, isTried } from './trial/apply-trial.ts';
 import { tryCall } from './trial/try-call.ts';
-import { handOver, keepLease, releaseLease } from './turn-lease.ts';
 
 export type TurnSettings = {
   readonly limits: StepLimits;

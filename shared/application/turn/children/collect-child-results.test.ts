@@ -12,7 +12,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../../../domain/ids.t
 import type { Session } from '../../../domain/session.ts';
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
-import { loadTurn, type TurnContext } from '../commit/turn-context.ts';
+import { loadTurn, type TurnContext } from '../holder/turn-context.ts';
 import { collectChildResults } from './collect-child-results.ts';
 
 const limits = {

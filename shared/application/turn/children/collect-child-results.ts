@@ -11,7 +11,7 @@ import { callsWithChildren, detachedCalls } from '../../../domain/turn/pending-w
 import type { ToolResult } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { applyEvents } from '../commit/apply-event.ts';
-import type { CommitOutcome, TurnContext } from '../commit/turn-context.ts';
+import type { CommitOutcome, TurnContext } from '../holder/turn-context.ts';
 
 type Waiting = ReturnType<typeof callsWithChildren>[number];
 

@@ -22,7 +22,7 @@ import { sessionNotFound } from '../../access/find-session.ts';
 import type { Deps, MessageDeps, SandboxDeps } from '../../deps.ts';
 import { readEvents } from '../../events/read-events.ts';
 import { knownTemplate } from '../../sandbox/known-template.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 import { offerMessage } from '../requests/accept-message.ts';
 import { endSession } from '../requests/end-session.ts';
 import { refuseUnpriced } from './child-model.ts';

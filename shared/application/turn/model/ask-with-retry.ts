@@ -24,7 +24,7 @@ import { AppError, isAppError, isUncharged } from '../../../errors.ts';
 import type { MayResend, ModelProvider } from '../../../ports/models.ts';
 import type { Deps } from '../../deps.ts';
 import { openTextBatches } from '../../events/text-batches.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 
 export type AskOptions = {
   readonly context: TurnContext;

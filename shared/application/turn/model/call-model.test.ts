@@ -15,7 +15,7 @@ import type { Thinking } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
 import type { ModelDeps } from '../../deps.ts';
-import type { TurnMonitor } from '../commit/turn-monitor.ts';
+import type { TurnMonitor } from '../holder/turn-monitor.ts';
 import { callModel } from './call-model.ts';
 
 const usage = { inputTokens: 7, outputTokens: 3 };

@@ -15,7 +15,7 @@ import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 import { type AskOptions, askModel, type FailedAnswer } from './ask-with-retry.ts';
 import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';

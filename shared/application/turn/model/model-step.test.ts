@@ -9,8 +9,8 @@ import type { McpServerStore } from '../../../ports/mcp-servers.ts';
 import type { TreeStore } from '../../../ports/trees.ts';
 import type { WorkspaceStore } from '../../../ports/workspace-store.ts';
 import type { LoopDeps } from '../../deps.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
-import type { TurnMonitor } from '../commit/turn-monitor.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
+import type { TurnMonitor } from '../holder/turn-monitor.ts';
 import { runModelStep } from './model-step.ts';
 
 const state: Thinking = {

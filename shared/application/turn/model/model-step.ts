@@ -9,7 +9,7 @@ import type { PartialAnswer, Thinking, TurnEvent } from '../../../domain/turn/tu
 import type { LoopDeps } from '../../deps.ts';
 import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
-import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';
 import { callModel } from './call-model.ts';
 import { noneReserved, type Reserved, releaseReservation } from './reserve-call.ts';

@@ -13,7 +13,7 @@ import type { CallId, ConnectionId, MessageId, TurnId } from '../../../domain/id
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import { closeConnection } from '../../connection/close-connection.ts';
-import { loadTurn, type StepLimits } from '../commit/turn-context.ts';
+import { loadTurn, type StepLimits } from '../holder/turn-context.ts';
 import { declareTools } from './caller-tools.ts';
 
 const limits = { stepsMax: 1, callsMax: 4, usdMax: 10 };

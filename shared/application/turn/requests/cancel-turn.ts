@@ -19,7 +19,7 @@ import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { commitStep } from '../commit/apply-event.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
 import { printedIn } from '../commit/printed-output.ts';
-import { cancelByHolder } from './cancel-by-holder.ts';
+import { askHolderToCancel } from './ask-holder-to-cancel.ts';
 
 /** A cancellation asks for nothing, so no limit can be met. */
 const limits = {
@@ -59,7 +59,7 @@ const cancelWork = (
     asked ??= message;
     if (message !== asked) return children;
     children = await list(ports, found.session);
-    if (await cancelByHolder(ports, found)) return children;
+    if (await askHolderToCancel(ports, found)) return children;
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') return raceLost;
     if (cancelled.status === 'nothing') return children;

@@ -13,7 +13,7 @@ import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher } from '../../events/publisher.ts';
 import { requestStop } from '../../sandbox/stop-sandbox.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
-import { cancelByHolder } from './cancel-by-holder.ts';
+import { askHolderToCancel } from './ask-holder-to-cancel.ts';
 import {
   type Cancelable,
   type Cancelled,
@@ -101,7 +101,7 @@ const complete = async (
 ): Promise<Ended | undefined> => {
   // The text that its model was saying stays. A session that shall be left alone once it moves works on nothing.
   const first = unlessMoved ? undefined : await readCancelable(ports, session.id);
-  if (first !== undefined) await cancelByHolder(ports, first);
+  if (first !== undefined) await askHolderToCancel(ports, first);
   let expected = session;
   for (let step = 0; step < stepsMax; step += 1) {
     const found = await readCancelable(ports, session.id);

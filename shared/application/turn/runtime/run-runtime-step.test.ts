@@ -12,7 +12,7 @@ import type { MessageId, TurnId } from '../../../domain/ids.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { loadTurn } from '../commit/turn-context.ts';
+import { loadTurn } from '../holder/turn-context.ts';
 import { runRuntimeStep } from './run-runtime-step.ts';
 
 const limits = {

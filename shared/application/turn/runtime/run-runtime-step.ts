@@ -26,7 +26,7 @@ import {
   interrupted,
   type TurnContext,
   type UsedSandbox,
-} from '../commit/turn-context.ts';
+} from '../holder/turn-context.ts';
 import { checkpointAgain, checkpointTurn } from '../tools/checkpoint-turn.ts';
 import { type LazySandbox, openLazySandbox } from '../tools/lazy-sandbox.ts';
 import { abortRuntime, type CarriedTurn, hearRuntime, promptRuntime, replyToRuntime } from './ask-runtime.ts';

@@ -3,7 +3,7 @@ import { unnumberedFrame } from '../../../contracts/frames.ts';
 import type { RuntimeDelta } from '../../../domain/runtime.ts';
 import type { Deps } from '../../deps.ts';
 import { openTextBatches } from '../../events/text-batches.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 
 export type DeltaRelay = {
   readonly push: (delta: RuntimeDelta) => void;

@@ -11,7 +11,7 @@ import type { RuntimeEvent, RuntimeFact, RuntimeWork } from '../../../domain/run
 import { addUsage, noUsage } from '../../../domain/turn/call-queue.ts';
 import type { EventOf, Thinking } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 import { identifyCalls } from '../model/identify-calls.ts';
 
 type Heard = {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { newSession } from '../../../../tests/conformance/session-fixture.ts';
 import type { MessageId, TurnId } from '../../../domain/ids.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 import { promptOf } from './runtime-prompt.ts';
 
 const messageId = 'm' as MessageId;

@@ -3,7 +3,7 @@ import type { HistoryMessage } from '../../../domain/history.ts';
 import { asksOf, type RuntimePrompt, type RuntimeWork } from '../../../domain/runtime.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
-import type { TurnContext } from '../commit/turn-context.ts';
+import type { TurnContext } from '../holder/turn-context.ts';
 
 export const promptOf = (
   context: TurnContext,

@@ -17,7 +17,7 @@ import type { CheckpointNote } from '../../../ports/turn-store.ts';
 import type { StopDeps } from '../../deps.ts';
 import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';
 import { afterLastSave } from '../../sandbox/wait-for-last-save.ts';
-import type { TurnContext, UsedSandbox } from '../commit/turn-context.ts';
+import type { TurnContext, UsedSandbox } from '../holder/turn-context.ts';
 
 export type TurnCheckpoint = {
   /** Empty, unless it failed. */

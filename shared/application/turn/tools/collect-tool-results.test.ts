@@ -13,7 +13,7 @@ import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { UnsavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { loadTurn } from '../commit/turn-context.ts';
+import { loadTurn } from '../holder/turn-context.ts';
 import { commitResult } from './collect-tool-results.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 

@@ -24,7 +24,7 @@ import {
   reloadRunning,
   type TurnContext,
   type UsedSandbox,
-} from '../commit/turn-context.ts';
+} from '../holder/turn-context.ts';
 import { checkpointAgain, type SavedAgain, usedBefore } from './checkpoint-turn.ts';
 import { isDelegated } from './delegate-calls.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';

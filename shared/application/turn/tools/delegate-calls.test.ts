@@ -13,7 +13,7 @@ import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import { closeConnection } from '../../connection/close-connection.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { loadTurn } from '../commit/turn-context.ts';
+import { loadTurn } from '../holder/turn-context.ts';
 import { delegateCalls, isDelegated } from './delegate-calls.ts';
 
 const limits = {

@@ -16,7 +16,7 @@ import type { ErrorCode } from '../../../errors.ts';
 import type { Deps, LoopDeps } from '../../deps.ts';
 import { runSessionTool } from '../children/session-tool.ts';
 import { applyEvent } from '../commit/apply-event.ts';
-import { type CommitOutcome, reloadRunning, type TurnContext } from '../commit/turn-context.ts';
+import { type CommitOutcome, reloadRunning, type TurnContext } from '../holder/turn-context.ts';
 import { cancelAll, childrenOf } from '../requests/cancel-turn.ts';
 
 export type DelegatedCall = ToolEffect & { readonly route: CallerRoute | PlatformRoute };

@@ -10,7 +10,7 @@ import { tellPrinted } from '../../../domain/turn/printed.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { printedIn } from '../commit/printed-output.ts';
-import type { CommitOutcome, TurnContext, UsedSandbox } from '../commit/turn-context.ts';
+import type { CommitOutcome, TurnContext, UsedSandbox } from '../holder/turn-context.ts';
 import { checkpointAgain, livingSandbox } from './checkpoint-turn.ts';
 import { collectToolResults, withNotice } from './collect-tool-results.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';

@@ -15,7 +15,7 @@ import { acquireSandbox } from '../../sandbox/acquire-sandbox.ts';
 import type { SandboxRequest } from '../../sandbox/sandbox-request.ts';
 import { keepSaving } from '../../sandbox/save-workspace.ts';
 import { unlessAborted } from '../../wait-unless-aborted.ts';
-import type { UsedSandbox } from '../commit/turn-context.ts';
+import type { UsedSandbox } from '../holder/turn-context.ts';
 
 export type LazySandbox = {
   /** Rejects with an AppError when it cannot be had, and with the signal's reason when that is aborted. */

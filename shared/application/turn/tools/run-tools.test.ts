@@ -16,7 +16,7 @@ import type { Acting, ToolEffect } from '../../../domain/turn/turn.ts';
 import type { SandboxTools } from '../../../ports/sandbox.ts';
 import type { TurnCommit } from '../../../ports/turn-store.ts';
 import type { LoopDeps } from '../../deps.ts';
-import { loadTurn, type TurnContext } from '../commit/turn-context.ts';
+import { loadTurn, type TurnContext } from '../holder/turn-context.ts';
 import { cancelTurn } from '../requests/cancel-turn.ts';
 import { runTools } from './run-tools.ts';
 

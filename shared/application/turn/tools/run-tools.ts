@@ -24,7 +24,7 @@ import { openTextBatches, type TextBatches } from '../../events/text-batches.ts'
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { applyEvent, applyEvents } from '../commit/apply-event.ts';
 import { printedIn } from '../commit/printed-output.ts';
-import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { collectToolResults, commitResult, type ToolWork } from './collect-tool-results.ts';
 import { type DelegatedCall, delegateCalls, isDelegated } from './delegate-calls.ts';
 import { openLazySandbox } from './lazy-sandbox.ts';

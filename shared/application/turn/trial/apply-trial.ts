@@ -16,7 +16,7 @@ import type { LoopDeps } from '../../deps.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { applyEvent } from '../commit/apply-event.ts';
-import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
 import { commitResult } from '../tools/collect-tool-results.ts';
 import { openLazySandbox } from '../tools/lazy-sandbox.ts';

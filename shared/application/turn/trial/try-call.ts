@@ -28,7 +28,7 @@ import { saveWorkspace } from '../../sandbox/save-workspace.ts';
 import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { applyEvent } from '../commit/apply-event.ts';
-import { type CommitOutcome, interrupted, type TurnContext } from '../commit/turn-context.ts';
+import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
 import { boundResult } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { unlessAbandoned } from './abandon-step.ts';
-import type { Interruption, TurnMonitor } from './commit/turn-monitor.ts';
+import type { Interruption, TurnMonitor } from './turn-monitor.ts';
 
 /** A holder whose sleeps end when the test says so. */
 const open = () => {

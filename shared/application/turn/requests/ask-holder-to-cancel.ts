@@ -13,7 +13,7 @@ const heardMsMax = 1500;
 const lookMs = 100;
 
 /** True when the turn is over: its holder cancelled it, or it ended by itself. */
-export const cancelByHolder = async (
+export const askHolderToCancel = async (
   { turns, world }: Deps<'turns' | 'world'>,
   { session: { id, lease }, turn: { state, version } }: FoundTurn,
 ): Promise<boolean> => {

@@ -1,11 +1,16 @@
 /** A lease that is held: renewed again after a renewal that failed, reported once when it is lost; and one that is released. */
 
 import { expect, test } from 'vitest';
-import { inboxLimits, message, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { fake } from '../../../tests/fake.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import type { TurnStore } from '../../ports/turn-store.ts';
-import type { TurnContext } from './commit/turn-context.ts';
+import {
+  inboxLimits,
+  message,
+  newSession,
+  workspaceOf,
+} from '../../../../tests/conformance/session-fixture.ts';
+import { fake } from '../../../../tests/fake.ts';
+import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import type { TurnStore } from '../../../ports/turn-store.ts';
+import type { TurnContext } from './turn-context.ts';
 import { handOver, keepLease, releaseLease } from './turn-lease.ts';
 
 const hold = async (answers: readonly (boolean | Error)[]) => {

@@ -4,9 +4,9 @@
  * The step continues, but its result is ignored, and it stays interrupted. Each of its later writes is refused where the
  * turn has moved, as for a function that was thought dead.
  */
-import type { Deps } from '../deps.ts';
-import { untilAborted } from '../wait-unless-aborted.ts';
-import type { TurnMonitor } from './commit/turn-monitor.ts';
+import type { Deps } from '../../deps.ts';
+import { untilAborted } from '../../wait-unless-aborted.ts';
+import type { TurnMonitor } from './turn-monitor.ts';
 
 /** Most steps hear of an interruption, and write what they have. */
 const ownEndMs = 5000;

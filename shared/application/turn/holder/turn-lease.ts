@@ -1,14 +1,14 @@
 /** Keeps the lease of a turn: renews it while its holder works, releases it when nothing is left to do, hands over in time. */
 
-import type { SessionId } from '../../domain/ids.ts';
-import { redriveAfterMs, turnHopsMax } from '../../domain/limits.ts';
-import type { Session } from '../../domain/session.ts';
-import { idleTimesOf, nextLook } from '../../domain/turn/pending-work.ts';
-import { isBetweenTurns } from '../../domain/turn/turn.ts';
-import type { Deps } from '../deps.ts';
-import { keepRenewed } from '../renew-lease-or-claim.ts';
-import { raceLost, untilWon } from '../write-race.ts';
-import type { TurnContext } from './commit/turn-context.ts';
+import type { SessionId } from '../../../domain/ids.ts';
+import { redriveAfterMs, turnHopsMax } from '../../../domain/limits.ts';
+import type { Session } from '../../../domain/session.ts';
+import { idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
+import { isBetweenTurns } from '../../../domain/turn/turn.ts';
+import type { Deps } from '../../deps.ts';
+import { keepRenewed } from '../../renew-lease-or-claim.ts';
+import { raceLost, untilWon } from '../../write-race.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** Renews the lease three times within its length until it is stopped; a lost one is reported once. */
 export const keepLease = (
