@@ -14,7 +14,7 @@ import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { ForgetDeps } from '#shared/application/deps.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
-import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
 import type { ConnectionId, OwnerId, ProjectId, WorkspaceId } from '#shared/domain/ids.ts';

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import { AppError } from '#shared/errors.ts';

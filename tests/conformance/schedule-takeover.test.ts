@@ -1,7 +1,7 @@
 /** Runs that a dispatcher left half done, or whose schedule was deleted as they started: each prompt reaches one session. */
 
 import { describe, expect, test } from 'vitest';
-import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { MessageId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { type Schedule, targetKey } from '#shared/domain/schedule/schedule.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import type { Conversation, RunDeps, Spoken } from '#shared/application/schedule/schedule-conversation.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';

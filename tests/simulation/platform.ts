@@ -6,7 +6,7 @@ import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
 import { replayEvents } from '#shared/application/connection/replay-events.ts';
 import { holdRelay } from '#shared/application/relay/hold-relay.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
-import { dispatchSchedule } from '#shared/application/schedule/run-schedule.ts';
+import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';

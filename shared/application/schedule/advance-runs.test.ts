@@ -14,7 +14,7 @@ import {
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { accessTokenOf, type Consent, clientPrincipal, type Grant } from '../../domain/oauth/grant.ts';
 import { defaultProject } from '../../domain/principal.ts';
-import { dispatchSchedule } from './run-schedule.ts';
+import { dispatchSchedule } from './dispatch-schedule.ts';
 
 const scope = `project:${defaultProject}` as const;
 const adminTokenHash = 'the first token';

@@ -27,7 +27,7 @@ import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
 import { announce, changeSchedule, tooManySchedules } from './change-schedule.ts';
 import { checkTargets } from './check-targets.ts';
-import { newRuns } from './run-schedule.ts';
+import { newRuns } from './dispatch-schedule.ts';
 
 /** `names`: the names of the fields in the client's protocol. */
 export type ScheduleInput = { readonly options: ScheduleOptions; readonly names: FieldNames };

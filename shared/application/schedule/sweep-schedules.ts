@@ -7,7 +7,7 @@
 import { sweepMsMax } from '../../domain/limits.ts';
 import { schedulesAtOnceMax, schedulesDueMax } from '../../domain/schedule/limits.ts';
 import type { ScheduleId } from '../../domain/schedule/schedule.ts';
-import { dispatchSchedule } from './run-schedule.ts';
+import { dispatchSchedule } from './dispatch-schedule.ts';
 import type { RunDeps } from './schedule-conversation.ts';
 
 export type ScheduleSweepReport = { readonly due: number; readonly failed: number };
