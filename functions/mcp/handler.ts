@@ -15,7 +15,7 @@ import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
 import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';

@@ -21,8 +21,8 @@ import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
 import { makeHeaderInjector } from '#shared/adapters/egress/header-injector.ts';
 import { makeTcpEgress } from '#shared/adapters/egress/tcp-egress.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { makeBrokerWire } from '#shared/adapters/models/broker-wire.ts';
 import { modelAccess } from '#shared/adapters/models/model-access.ts';
-import { makeModelWire } from '#shared/adapters/models/model-wire.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { holdRelay } from '#shared/application/relay/hold-relay.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
@@ -54,7 +54,7 @@ const ports = {
     functionName: environment.MCP_FUNCTION,
     correlation: runtime.correlation,
   }),
-  modelWire: makeModelWire(modelAccess(environment, resolveSecret)),
+  brokerWire: makeBrokerWire(modelAccess(environment, resolveSecret)),
   brokerSettings: {
     prices: pricesOf(environment.MODEL_PRICES),
     usdMax: environment.MAX_COST_USD,

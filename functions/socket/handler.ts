@@ -7,7 +7,7 @@ import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { openSandboxLink, openSavedFiles } from '#shared/adapters/aws/open-sandbox-link.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { chooseProvider } from '#shared/adapters/models/operator-choice.ts';
+import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
 import { closeConnection } from '#shared/application/connection/close-connection.ts';

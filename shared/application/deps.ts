@@ -13,6 +13,7 @@ import type { SlotLimits } from '../domain/slot-holder.ts';
 import type { AuditLog, LoginClient, RateLimiter, SignIn, SignInStore, TokenStore } from '../ports/access.ts';
 import type { ApprovalStore } from '../ports/approval-store.ts';
 import type { AuditSeals, SealKey } from '../ports/audit-seals.ts';
+import type { BrokerWire } from '../ports/broker-wire.ts';
 import type { CallerStore, RunningCallStore } from '../ports/calls.ts';
 import type { ConnectionStore, Sockets } from '../ports/connections.ts';
 import type { Egress, EgressUsage, HeaderInjector, SandboxAuthority } from '../ports/egress.ts';
@@ -29,7 +30,6 @@ import type {
   SandboxReturner,
 } from '../ports/invoker.ts';
 import type { AddressGuard, McpServerStore, RemoteMcp } from '../ports/mcp-servers.ts';
-import type { ModelWire } from '../ports/model-wire.ts';
 import type { ModelCatalog, ModelProviders } from '../ports/models.ts';
 import type { ClientStore, GrantStore, OAuthProtocol } from '../ports/oauth.ts';
 import type { PlatformCalls } from '../ports/platform-calls.ts';
@@ -109,7 +109,7 @@ type AllDeps = {
   readonly mcpServers: McpServerStore;
   readonly mcpTimes: CheckTimes;
   readonly models: ModelProviders;
-  readonly modelWire: ModelWire;
+  readonly brokerWire: BrokerWire;
   readonly noticeSender: NoticeSender;
   readonly platformCalls: PlatformCalls;
   readonly poolSize: number;
@@ -200,7 +200,7 @@ export type SandboxDeps = StopDeps &
   Deps<'tools' | 'bearerHash' | 'environments' | 'sandboxAuthority' | 'poolSize'>;
 /** To make the model calls of a sandbox. */
 export type BrokerDeps = Deps<
-  'sessions' | 'trees' | 'rateLimiter' | 'modelWire' | 'brokerSettings' | 'telemetry' | 'world'
+  'sessions' | 'trees' | 'rateLimiter' | 'brokerWire' | 'brokerSettings' | 'telemetry' | 'world'
 >;
 /** To hold the relay of a sandbox. */
 export type RelayDeps = PublishDeps &

@@ -23,6 +23,6 @@ export const relayPortsOf = (ports: Ports): RelayDeps => ({
   relayStarter: ports.invoker,
   platformCalls: fake({}),
   rateLimiter: fake({}),
-  modelWire: fake({}),
+  brokerWire: fake({}),
   brokerSettings: fake({}),
 });

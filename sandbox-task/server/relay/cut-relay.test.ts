@@ -186,7 +186,7 @@ const openPlatform = (cuts: Cuts, { messages, onMessage }: Platform) => {
       spend: async (_: unknown, of: unknown) => void spent.push(of),
     },
     rateLimiter: { take: async () => true },
-    modelWire: {
+    brokerWire: {
       send: async () =>
         new Response(ReadableStream.from(modelAnswer()), {
           headers: { 'content-type': 'text/event-stream' },

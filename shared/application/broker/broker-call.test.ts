@@ -60,7 +60,7 @@ const play = async (options: Options = {}) => {
       spend: async (_, of) => void spent.push(of),
     }),
     rateLimiter: fake<BrokerDeps['rateLimiter']>({ take: async () => options.isThrottled !== true }),
-    modelWire: {
+    brokerWire: {
       send: ({ body }) => {
         bodies.push(body);
         sent += 1;

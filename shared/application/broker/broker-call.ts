@@ -70,7 +70,7 @@ const answerTo = async (ports: BrokerDeps, request: ModelCall): Promise<ModelAns
   if (!read.ok) return refusalAnswer(request, read.refusal);
   const { call } = read;
   refuseModel(session, call, ports.brokerSettings);
-  if (call.isCount) return passOn(await ports.modelWire.send(call, request.signal));
+  if (call.isCount) return passOn(await ports.brokerWire.send(call, request.signal));
   const requestBytes = Buffer.byteLength(request.body);
   const opening = { session, call, requestBytes, deadlineAt: request.deadlineAt };
   const budget = await openBudget(ports, opening);
@@ -85,7 +85,7 @@ const noUsage = { inputTokens: 0, outputTokens: 0 };
 /** A provider that cannot be reached may have got the request. */
 const sent = async (ports: BrokerDeps, { call, settle }: Budget, signal: AbortSignal): Promise<Response> => {
   try {
-    return await ports.modelWire.send(call, signal);
+    return await ports.brokerWire.send(call, signal);
   } catch (error) {
     const isUnsent = isAppError(error) && error.code === 'provider_not_configured';
     await settle({ usage: noUsage, isKnown: isUnsent });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkProvider, chooseProvider, configuredProviders, keyOf } from './operator-choice.ts';
+import { checkProvider, chooseProvider, configuredProviders, keyOf } from './chosen-provider.ts';
 
 test.each([
   [{}, 'demo'],

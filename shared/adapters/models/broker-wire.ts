@@ -1,12 +1,12 @@
 /**
- * `ModelWire` by plain requests: a provider's wire is passed on as it is, with the operator's key and without anything of the program's
- * own headers. No redirect is followed: the key goes to the configured address alone.
+ * `BrokerWire` by plain requests, for the model calls of programs: a provider's wire is passed on as it is, with the operator's key
+ * and without anything of the program's own headers. No redirect is followed: the key goes to the configured address alone.
  */
 
 import { brokerRefusalBytesMax } from '#shared/domain/broker/limits.ts';
 import type { BrokerProvider } from '#shared/domain/broker/provider.ts';
 import { AppError } from '#shared/errors.ts';
-import type { ModelWire } from '#shared/ports/model-wire.ts';
+import type { BrokerWire } from '#shared/ports/broker-wire.ts';
 import { headerSafe } from './api-key.ts';
 import type { ModelAccess } from './model-access.ts';
 
@@ -16,7 +16,7 @@ const defaultBases: Readonly<Record<BrokerProvider, string>> = {
   gemini: 'https://generativelanguage.googleapis.com',
 };
 
-export const makeModelWire = (access: ModelAccess): ModelWire => ({
+export const makeBrokerWire = (access: ModelAccess): BrokerWire => ({
   send: async ({ provider, path, body }, signal) => {
     const base = (access[provider].baseUrl ?? defaultBases[provider]).replace(/\/$/, '');
     const key = await keyOf(access, provider);

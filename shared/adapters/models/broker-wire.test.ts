@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BrokerProvider } from '#shared/domain/broker/provider.ts';
+import { makeBrokerWire } from './broker-wire.ts';
 import type { ModelAccess } from './model-access.ts';
-import { makeModelWire } from './model-wire.ts';
 
 const key = 'sk-of-the-operator';
 const asked: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
@@ -28,7 +28,7 @@ const send = (
   change: Partial<ModelAccess['anthropic']> = {},
 ): Promise<Response> => {
   const access = { key: async () => key, baseUrl: base, ...change };
-  const wire = makeModelWire({ anthropic: access, openai: access, gemini: access });
+  const wire = makeBrokerWire({ anthropic: access, openai: access, gemini: access });
   return wire.send({ provider, path, body: { model: 'm' } }, AbortSignal.timeout(60_000));
 };
 

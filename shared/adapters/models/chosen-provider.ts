@@ -1,5 +1,5 @@
 /**
- * The operator's settings about models: which provider, which key. Pure; loads no SDK.
+ * The provider that the operator's settings choose, and its key as they name it. Pure; loads no SDK.
  *
  * An unusable provider is refused here, before a session starts a turn it cannot finish.
  */
