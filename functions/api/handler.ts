@@ -14,7 +14,7 @@ import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
 import { openSealKey } from '#shared/adapters/aws/seal-key.ts';
-import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
+import { resolveSecret } from '#shared/adapters/aws/setting-secrets.ts';
 import { makeWebhookDispatcher } from '#shared/adapters/aws/webhook-dispatcher.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';

@@ -17,7 +17,7 @@ import { makeInvoker } from '#shared/adapters/aws/lambda-invoker.ts';
 import { makePlatformCalls } from '#shared/adapters/aws/lambda-platform-calls.ts';
 import { openSandboxLink } from '#shared/adapters/aws/open-sandbox-link.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
-import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
+import { resolveSecret } from '#shared/adapters/aws/setting-secrets.ts';
 import { makeHeaderInjector } from '#shared/adapters/egress/header-injector.ts';
 import { makeTcpEgress } from '#shared/adapters/egress/tcp-egress.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';

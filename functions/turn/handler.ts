@@ -4,7 +4,7 @@ import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
-import { resolveSecret } from '#shared/adapters/aws/secrets.ts';
+import { resolveSecret } from '#shared/adapters/aws/setting-secrets.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { openRemoteMcp } from '#shared/adapters/mcp/open-remote-mcp.ts';

@@ -11,7 +11,7 @@ import { GetScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { makeScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
 import { makeSecretBundles } from '#shared/adapters/aws/secret-bundles.ts';
-import { makeSecretResolver } from '#shared/adapters/aws/secrets.ts';
+import { makeSecretResolver } from '#shared/adapters/aws/setting-secrets.ts';
 import { makeSharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { makeWorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';

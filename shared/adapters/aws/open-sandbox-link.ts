@@ -6,7 +6,7 @@ import type { SavedFiles } from '#shared/ports/workspace-archive.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
 import { makeSavedFiles } from './lambda-saved-files.ts';
 import { bearerOf } from './sandbox-bearer.ts';
-import { resolveSecret } from './secrets.ts';
+import { resolveSecret } from './setting-secrets.ts';
 
 type Variables = { readonly SANDBOX_LINK_FUNCTION: string; readonly SANDBOX_SECRET: string };
 

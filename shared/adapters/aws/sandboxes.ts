@@ -15,7 +15,7 @@ import { makeSavedFiles } from './lambda-saved-files.ts';
 import { makeWorkspaceArchive, type SharedVolumeKind } from './lambda-workspace-archive.ts';
 import { openSandboxHost } from './open-sandbox-host.ts';
 import { bearerHashOf, bearerOf } from './sandbox-bearer.ts';
-import { resolveSecret } from './secrets.ts';
+import { resolveSecret } from './setting-secrets.ts';
 
 export type SandboxVariables = {
   readonly DEPLOYMENT: string;

@@ -1,7 +1,9 @@
 /**
  * Secrets of a project: written and removed by those who may write it, listed by name, never shown.
  *
- * Rows of the audit log carry the name and never the value.
+ * Rows of the audit log carry the name and never the value. The values lie in Secrets Manager (`project-secrets.ts` among the
+ * adapters); they are read for the registered servers (`mcp-target.ts`) and for the headers of requests of a sandbox
+ * (`secret-headers.ts`).
  */
 
 import type { Principal } from '../../domain/principal.ts';

@@ -23,7 +23,6 @@ import type { RelayDeps } from '../deps.ts';
 import { openEgressJournal } from './egress-journal.ts';
 import { type EgressMeter, openEgressMeter } from './egress-meter.ts';
 import { type EgressContext, openEgressStream, type Policies } from './egress-stream.ts';
-import { type Injected, injectionFor } from './injection.ts';
 import { createModelStreams } from './model-stream.ts';
 import { openPlatformStream, type PlatformContext } from './platform-stream.ts';
 import {
@@ -33,6 +32,7 @@ import {
   releaseRelay,
   type SliceEnd,
 } from './relay-exchange.ts';
+import { type Injected, injectionFor } from './secret-headers.ts';
 
 export type HoldWork = RelayWork & {
   /** Of the function, in epoch milliseconds. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, expect, test } from 'vitest';
-import { makeSecretResolver } from './secrets.ts';
+import { makeSecretResolver } from './setting-secrets.ts';
 
 const arn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:sandboxes-AbCdEf';
 const opened: (() => void)[] = [];
