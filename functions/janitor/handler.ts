@@ -21,7 +21,7 @@ import { lifetimesOf, sessionDefaultsOf, slotLimitsOf } from '#shared/config/env
 import { decode } from '#shared/contracts/decode.ts';
 import { janitorTask } from '#shared/contracts/tasks.ts';
 import { agentFlavor } from '#shared/domain/flavor.ts';
-import { perform } from './perform.ts';
+import { performTask } from './janitor-tasks.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('janitor', process.env);
@@ -60,5 +60,5 @@ export const handler = runtime.handler<unknown, object>(async (event, { awsReque
   if (!decoded.ok) throw new Error(`not a task of the janitor: ${decoded.problem}`);
   const task = decoded.value;
   runtime.correlation.follow(task.correlationId ?? awsRequestId);
-  return perform({ ...ports, ...(await sandboxes()) }, task, settings);
+  return performTask({ ...ports, ...(await sandboxes()) }, task, settings);
 });

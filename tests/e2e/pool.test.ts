@@ -10,7 +10,7 @@ import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.
 import { bearerOf } from '#shared/adapters/aws/sandbox-bearer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import type { SandboxDeps } from '#shared/application/deps.ts';
-import { drainPool } from '#shared/application/sandbox/fill-pool.ts';
+import { drainPool } from '#shared/application/janitor/fill-pool.ts';
 import { poolEntries } from '#shared/domain/pool.ts';
 import {
   endSession,

@@ -16,7 +16,7 @@ import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { theDefaultProject } from '#shared/domain/project.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import type { RelayWork } from '#shared/ports/invoker.ts';
-import { perform } from '../../functions/janitor/perform.ts';
+import { performTask } from '../../functions/janitor/janitor-tasks.ts';
 import { Bucket } from './bucket.ts';
 import { Checkers } from './checkers.ts';
 import { type Ecs, openEcs } from './ecs.ts';
@@ -147,7 +147,7 @@ export class Platform {
     return this.#lambda.background({
       name: `janitor ${task.sweep}`,
       timeoutMs: janitorMs,
-      run: (ports) => perform(ports, task, { lifetimes, poolSize, flavors, mcpTimes, defaults }),
+      run: (ports) => performTask(ports, task, { lifetimes, poolSize, flavors, mcpTimes, defaults }),
     });
   }
 

@@ -9,7 +9,7 @@ import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { AppError, UnsentError } from '../../errors.ts';
 import type { SandboxLink, SandboxTools } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
-import { fillPool } from '../sandbox/fill-pool.ts';
+import { fillPool } from '../janitor/fill-pool.ts';
 import { type Execution, execute } from './execute.ts';
 import { executeInBackground } from './execute-in-background.ts';
 

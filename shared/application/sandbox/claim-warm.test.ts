@@ -4,8 +4,8 @@ import { newSession, workspaceOf } from '../../../tests/conformance/session-fixt
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { poolEntryId } from '../../domain/pool.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
+import { fillPool } from '../janitor/fill-pool.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
-import { fillPool } from './fill-pool.ts';
 import { readySandbox } from './make-sandbox-ready.ts';
 import { startedFor } from './sandbox-request.ts';
 

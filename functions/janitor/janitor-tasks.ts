@@ -6,6 +6,7 @@
 import { sealAudit } from '#shared/application/access/seal-audit.ts';
 import type { Deps, ExecutionDeps, ForgetDeps, RegistryDeps, StopDeps } from '#shared/application/deps.ts';
 import { tryMcpServer } from '#shared/application/execution/test-mcp-server.ts';
+import { drainPool, fillPool } from '#shared/application/janitor/fill-pool.ts';
 import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
 import { recoverAfterRestart } from '#shared/application/janitor/recover-after-restart.ts';
 import { restartSandboxForApproval } from '#shared/application/janitor/restart-sandbox-for-approval.ts';
@@ -15,7 +16,6 @@ import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
 import { sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.ts';
-import { drainPool, fillPool } from '#shared/application/sandbox/fill-pool.ts';
 import { forgetWorkspace } from '#shared/application/sandbox/forget-workspace.ts';
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
@@ -41,7 +41,7 @@ export type JanitorSettings = {
   readonly flavors: { readonly execution: Flavor; readonly agent: Flavor };
 };
 
-export const perform = async (
+export const performTask = async (
   given: JanitorPorts,
   task: JanitorTask,
   settings: JanitorSettings,

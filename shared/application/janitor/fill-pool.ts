@@ -11,8 +11,8 @@ import { entryFlavor, isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { defaultProject, deploymentOwner } from '../../domain/principal.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { startEntry } from './start-sandbox.ts';
-import { requestStop } from './stop-sandbox.ts';
+import { startEntry } from '../sandbox/start-sandbox.ts';
+import { requestStop } from '../sandbox/stop-sandbox.ts';
 
 export type PoolPlan = {
   readonly size: number;
