@@ -3,7 +3,7 @@
  * try a call goes on without the trial: a person decides, which needs no function.
  */
 
-import { mayHaveBegun } from './call-ended.ts';
+import { mayHaveBegun } from './call-steps.ts';
 import { type PrintedOutput, tellPrinted } from './printed.ts';
 import { reduce } from './reduce.ts';
 import type { EventOf, TurnEvent, TurnState, TurnStep } from './turn.ts';

@@ -1,7 +1,7 @@
 /** The step of a turn whose grant is withdrawn: what it allowed and has not started is asked about again, or fails. */
 import { trialFor } from './approval-policy.ts';
-import { callEnded, mayHaveBegun } from './call-ended.ts';
 import { firstApproval } from './call-queue.ts';
+import { callEnded, mayHaveBegun } from './call-steps.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, ApprovalPolicy, Deciding, EventOf, Running, TurnLimits, TurnStep } from './turn.ts';
 import { followedBy, ignore, silently } from './turn-step.ts';

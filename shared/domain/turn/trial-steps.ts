@@ -3,8 +3,8 @@
  * outdated and it is tried again.
  */
 import { ruleOn } from '../effect-rule.ts';
-import { callEnded, hasBegun } from './call-ended.ts';
 import { firstApproval } from './call-queue.ts';
+import { callEnded, hasBegun } from './call-steps.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, Deciding, EventOf, TurnLimits, TurnStep } from './turn.ts';
 import { ignore, silently } from './turn-step.ts';
