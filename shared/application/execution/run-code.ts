@@ -11,7 +11,7 @@ import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Language } from '../../domain/template.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';
-import { keepRenewed } from '../renew-lease-or-claim.ts';
+import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { enterSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { beginCall, endExecution } from './begin-execution.ts';
@@ -69,7 +69,7 @@ const keepActive = (
 ): { readonly stop: () => Promise<void> } => {
   const { sessions, world } = ports;
   const idleMs = idleLimit(session, lifetimes);
-  return keepRenewed(ports, {
+  return renewUntilStopped(ports, {
     name: 'the activity of a session',
     everyMs: Math.min(heartbeatMsMax, idleMs / 4),
     renew: async () => {

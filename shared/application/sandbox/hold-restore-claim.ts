@@ -7,7 +7,7 @@
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs, restoreMsMax, restoreRenewMs } from '../../domain/limits.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { keepRenewed } from '../renew-lease-or-claim.ts';
+import { renewUntilStopped } from '../renew-until-stopped.ts';
 
 type Held = { readonly workspaceId: WorkspaceId; readonly generation: number; readonly claim: number };
 
@@ -18,7 +18,7 @@ export const whileHeld = async <T>(
 ): Promise<T> => {
   const { workspaces, world } = ports;
   const endsAt = world.now() + restoreMsMax;
-  const held = keepRenewed(ports, {
+  const held = renewUntilStopped(ports, {
     name: 'a claim to restore',
     everyMs: restoreRenewMs,
     renew: async () => {

@@ -14,7 +14,7 @@ import { isAppError } from '../../errors.ts';
 import type { CheckpointNote } from '../../ports/turn-store.ts';
 import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.ts';
 import type { Deps, StopDeps } from '../deps.ts';
-import { keepRenewed } from '../renew-lease-or-claim.ts';
+import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
@@ -217,7 +217,7 @@ export const keepSaving = (
   sandbox: LiveSandbox,
   turn?: TurnId,
 ): { readonly stop: () => Promise<void> } =>
-  keepRenewed(ports, {
+  renewUntilStopped(ports, {
     name: 'a checkpoint',
     everyMs: checkpointEveryMs,
     renew: async () => {

@@ -1,4 +1,7 @@
-/** Keeps the lease of a turn: renews it while its holder works, releases it when nothing is left to do, hands over in time. */
+/**
+ * Keeps the lease of a turn: renews it while its holder works, releases it when nothing is left to do, hands over in time. Its length
+ * is the setting `TURN_LEASE_SECONDS`, 30 unless the operator says otherwise.
+ */
 
 import type { SessionId } from '../../../domain/ids.ts';
 import { redriveAfterMs, turnHopsMax } from '../../../domain/limits.ts';
@@ -6,7 +9,7 @@ import type { Session } from '../../../domain/session.ts';
 import { idleTimesOf, nextLook } from '../../../domain/turn/pending-work.ts';
 import { isBetweenTurns } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
-import { keepRenewed } from '../../renew-lease-or-claim.ts';
+import { renewUntilStopped } from '../../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../../write-race.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -16,7 +19,7 @@ export const keepLease = (
   session: Session,
   { leaseMs, onLost }: { readonly leaseMs: number; readonly onLost: () => void },
 ): { readonly stop: () => void } => {
-  const held = keepRenewed(ports, {
+  const held = renewUntilStopped(ports, {
     name: 'a lease',
     everyMs: leaseMs / 3,
     renew: () => ports.turns.renewLease(session, ports.world.now() + leaseMs),

@@ -1,6 +1,7 @@
 /**
- * Renews a lease or a claim at intervals until it is stopped, or taken over by another. A failed renewal is logged and
- * repeated at the next interval: only the table knows that a hold is lost.
+ * Renews at intervals until it is stopped, or lost to another holder: a lease, a claim, a session's sign of life, or the checkpoint of a
+ * workspace while its programs run. A failed renewal is logged and repeated at the next interval: only the table knows that a
+ * hold is lost.
  */
 import type { Deps } from './deps.ts';
 
@@ -14,7 +15,7 @@ type Hold = {
 };
 
 /** `stop` returns when no renewal is under way any more; it never rejects. */
-export const keepRenewed = (
+export const renewUntilStopped = (
   { telemetry, world }: Deps<'telemetry' | 'world'>,
   { name, everyMs, renew, onLost }: Hold,
 ): { readonly stop: () => Promise<void> } => {
