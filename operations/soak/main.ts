@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { provideSystemPrograms } from '../../local/system-programs.ts';
 import { table } from '../bench/report.ts';
-import { auditOf } from './audit.ts';
+import { checkRecord } from './check-record.ts';
 import type { AuditLine, Sample, SoakRecord } from './record.ts';
 import { soak } from './soak.ts';
 
@@ -44,7 +44,7 @@ const main = async (): Promise<boolean> => {
     ...{ seed, atOnce, under: values.under, progress: print },
     port: number(values.port, 'port'),
   });
-  const lines = auditOf(record);
+  const lines = checkRecord(record);
   print(reportOf(record, faults, lines));
   const summary = JSON.stringify(summaryOf(record, { seed, faults, lines }), undefined, 2);
   if (values.json === undefined) print(summary);

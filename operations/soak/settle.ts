@@ -1,8 +1,8 @@
 /** The end of a soak: every session is ended, and the sweeps get the time to put away what is left. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Left, leftoversOf } from './audit-leftovers.ts';
 import { type Ask, parsed } from './client.ts';
 import { hostState } from './host.ts';
+import { type Left, leftoversOf } from './leftovers.ts';
 import type { Platform } from './platform.ts';
 import type { HostState } from './record.ts';
 

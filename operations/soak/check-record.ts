@@ -1,11 +1,12 @@
 /**
  * The audit of a soak: one line for each thing that must hold, decided from the record alone. Those of single sessions are in
- * audit-sessions.ts; growth is counts of the host beside those before, and ratios of the last minute to the second.
+ * check-sessions.ts; growth is counts of the host beside those before, and ratios of the last minute to the second.
  */
-import { type Check, files, indices, messages, processes, sockets, tools } from './audit-sessions.ts';
+import { type Check, files, indices, messages, processes, sockets, tools } from './check-sessions.ts';
 import type { AuditLine, Due, HostState, Sample, ScheduleRecord, SoakRecord } from './record.ts';
 
-export const auditOf = (record: SoakRecord): readonly AuditLine[] => checks().map((check) => check(record));
+export const checkRecord = (record: SoakRecord): readonly AuditLine[] =>
+  checks().map((check) => check(record));
 
 const checks = (): readonly ((record: SoakRecord) => AuditLine)[] => [
   ({ failed, sessions }) => ({

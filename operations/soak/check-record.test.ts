@@ -1,11 +1,11 @@
 /** The audit sees one deliberate fault of each kind that it claims to see, in its own line and in no other. */
 import { expect, test } from 'vitest';
-import { auditOf } from './audit.ts';
+import { checkRecord } from './check-record.ts';
 import type { SessionRecord, SoakRecord } from './record.ts';
 import { wholeRecord, wholeSession } from './record-fixture.ts';
 
 const failedLines = (record: SoakRecord): readonly string[] =>
-  auditOf(record)
+  checkRecord(record)
     .filter(({ problems }) => problems.length > 0)
     .map(({ name }) => name);
 

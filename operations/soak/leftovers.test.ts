@@ -1,7 +1,7 @@
 /** Leftovers of a soak in the table are found by what they are; what stands by design is not. */
 import { expect, test } from 'vitest';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import { leftoversOf, overdueMs } from './audit-leftovers.ts';
+import { leftoversOf, overdueMs } from './leftovers.ts';
 
 const moment = { now: 1_000_000, calmSince: 900_000 };
 const kindsOf = (...items: readonly object[]): readonly string[] =>
