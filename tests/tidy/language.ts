@@ -117,6 +117,18 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'spoken-text': 'history-text',
   'at-rest': 'leak-checks',
   meddler: 'interrupting-user',
+  'after-step': 'session-after-step',
+  transitions: 'thinking-ended',
+  'call-ended': 'call-steps',
+  'session-files': 'read-files',
+  'cancel-by-holder': 'ask-holder-to-cancel',
+  'run-schedule': 'dispatch-schedule',
+  'operator-choice': 'chosen-provider',
+  'model-wire': 'broker-wire',
+  injection: 'secret-headers',
+  perform: 'janitor-tasks',
+  'audit-sessions': 'check-sessions',
+  'audit-leftovers': 'leftovers',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
