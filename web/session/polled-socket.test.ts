@@ -39,6 +39,7 @@ const openPolled = async ({ isDown, events, asked }: Asked, query = 'since=-1') 
   const heard: { readonly type: string; readonly seq: number | null }[] = [];
   const closed = vi.fn();
   if (query.endsWith('closes')) socket.close();
+  if (query.endsWith('leaves')) socket.addEventListener('open', () => socket.close());
   socket.addEventListener('message', ({ data }) => heard.push(JSON.parse(String(data))));
   socket.addEventListener('close', closed);
   await vi.advanceTimersByTimeAsync(0);
@@ -67,6 +68,13 @@ test('one that is closed while it opens says nothing', async () => {
   socket.close();
   await vi.advanceTimersByTimeAsync(10_000);
   expect([asked.filter((line) => line.endsWith('/events')).length, seqs()]).toEqual([1, []]);
+});
+
+test('one that is left while it opens, as its client leaves it, asks no more', async () => {
+  const asked: string[] = [];
+  await openPolled({ isDown: false, events: [], asked }, 'since=-1&leaves');
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked.filter((line) => line.endsWith('/events')).length).toBe(1);
 });
 
 test('a ping is answered after the one who asks waits for it', async () => {

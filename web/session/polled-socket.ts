@@ -39,6 +39,7 @@ export const polledSocket = (parts: PollParts): Socket =>
     readonly #id: string;
     #since: number;
     #hear: Listen = () => undefined;
+    #onOpen = (): void => undefined;
     #onClose = (): void => undefined;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -51,6 +52,7 @@ export const polledSocket = (parts: PollParts): Socket =>
 
     addEventListener(type: string, listener: Listen | (() => void)): void {
       if (type === 'message') this.#hear = listener;
+      if (type === 'open') this.#onOpen = listener as () => void;
       if (type === 'close') this.#onClose = listener as () => void;
     }
 
@@ -84,6 +86,8 @@ export const polledSocket = (parts: PollParts): Socket =>
       const frames = await this.#readLog();
       if (this.readyState === closed) return;
       this.readyState = open;
+      // One that was left while it opened is closed by this.
+      this.#onOpen();
       const data = { provider, model, status, sessionId: this.#id, lastSeq: this.#since };
       this.#tell({ type: 'system:ready', data });
       this.#pass(frames);

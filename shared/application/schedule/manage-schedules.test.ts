@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newProjectId, newSchedule } from '../../../tests/conformance/schedule-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
 import type { AuditRow } from '../../domain/audit.ts';
-import type { WorkspaceId } from '../../domain/ids.ts';
+import type { OwnerId, WorkspaceId } from '../../domain/ids.ts';
 import { deploymentOwner, ownerOf, type Principal, type Scope } from '../../domain/principal.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { AuditLog } from '../../ports/access.ts';
@@ -94,6 +94,17 @@ describe('a schedule that another caller changes', () => {
       expect(await changedBy(caller, { creator: admin, isEnabled, options })).toEqual(caller);
     },
   );
+
+  test.each<[string, Partial<Principal>]>([
+    ['a person', { owner: 'person-a' as OwnerId, isPerson: true, tokenHash: 'of a person' }],
+    ['another token', { tokenHash: 'of another' }],
+  ])('runs in the name of a project’s token that says what one of %s does', async (_, other) => {
+    const caller = bound(project);
+    const creator = { ...caller, ...other };
+    const options = { prompt: 'Delete all.' };
+    expect(await changedBy(caller, { creator, isEnabled: true, options })).toEqual(caller);
+    expect(await changedBy(caller, { creator, isEnabled: true, options: { name: 'n' } })).toEqual(creator);
+  });
 
   test.each([
     ['a project’s token that disables or renames it', bound(project), { enabled: false, name: 'n' }],

@@ -104,7 +104,7 @@ const changed = (schedule: Schedule, { fields, principal, now }: Change): Schedu
 
 /**
  * True when it runs in the name of the caller from now on (J7): of one who enables a schedule that lost its credential, and of one
- * bound to a project who says what a schedule of an administrator does, or that it does it.
+ * bound to a project who says what a schedule of another caller does, or that it does it.
  */
 const takesOver = (
   { creator, isEnabled: wasEnabled, disabledReason }: Schedule,
@@ -112,8 +112,8 @@ const takesOver = (
 ): boolean => {
   const { name: _, isEnabled = wasEnabled, ...work } = fields;
   if (disabledReason !== undefined && isEnabled) return true;
-  const isNarrower = projectOf(principal.scope) !== undefined && projectOf(creator.scope) === undefined;
-  return isNarrower && (Object.keys(work).length > 0 || (isEnabled && !wasEnabled));
+  const isBoundOther = projectOf(principal.scope) !== undefined && creator.tokenHash !== principal.tokenHash;
+  return isBoundOther && (Object.keys(work).length > 0 || (isEnabled && !wasEnabled));
 };
 
 export const removeSchedule = async (

@@ -141,6 +141,7 @@ const crowd = async (...gone: readonly string[]) => {
     ...ports.sockets,
     post: async (id) => {
       posted.push(id);
+      if (gone.includes('broken')) throw new Error('the gateway fails');
       return gone.includes(id) ? 'gone' : 'sent';
     },
   };
@@ -163,6 +164,11 @@ test('a client takes the place of one whose connection is gone, which was told t
   const rest = [0, 1, 3, 4, 5, 6, 7];
   expect(await callers()).toEqual([...rest.map((client) => `client${client}`), 'new']);
   expect(await subscribers()).toEqual(rest.map((client) => `c${client}`));
+});
+
+test('a post that fails says nothing: the client keeps its place, and the offer is refused', async () => {
+  const { declare } = await crowd('broken');
+  await expect(declare('new')).rejects.toMatchObject({ code: 'resource_limit_exceeded' });
 });
 
 test('and the name of its tool', async () => {

@@ -18,11 +18,12 @@ import type { Deps, MessageDeps } from '../../deps.ts';
 import type { FoundTurn } from '../commit/commit-without-lease.ts';
 import { type ClientAnswer, completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
 
-type DeclareDeps = Deps<'callers' | 'connections' | 'sockets' | 'world'>;
+type DeclareDeps = Deps<'callers' | 'connections' | 'sockets' | 'turns' | 'world'>;
 
 export const declareTools = async (ports: DeclareDeps, session: Session, caller: Caller): Promise<void> => {
   const { callers } = ports;
   if (session.kind !== 'agent' || isEnded(session.status)) throw takesNoTools();
+  refuseTaken(caller);
   const others = (await callers.list(session.id)).filter(({ callerId }) => callerId !== caller.callerId);
   const isRefused = others.length >= callersPerSessionMax || takenName(caller, others) !== undefined;
   refuseTaken(caller, isRefused ? await withoutGone(ports, session.id, others) : others);
@@ -34,16 +35,23 @@ export const declareTools = async (ports: DeclareDeps, session: Session, caller:
     });
 };
 
-/** Withdraws those whose connection has closed, which was not reported, and returns the others. */
+/**
+ * Withdraws those whose connection has closed, which was not reported, and returns the others. One for which a call waits stays: a
+ * report that comes late ends that call.
+ */
 const withoutGone = async (
   ports: DeclareDeps,
   sessionId: SessionId,
   callers: readonly Caller[],
 ): Promise<readonly Caller[]> => {
+  const found = await ports.turns.getWithTurn(sessionId);
+  const calls = found === undefined ? [] : callsWithCallers(found.turn.state);
+  const awaited = new Set(calls.map(({ route }) => (route?.kind === 'caller' ? route.caller : undefined)));
   const kept = await Promise.all(
     callers.map(async (caller) => {
       const { callerId, connectionId } = caller;
-      if (connectionId === undefined || !(await isGone(ports, sessionId, connectionId))) return caller;
+      if (connectionId === undefined || awaited.has(callerId)) return caller;
+      if (!(await isGone(ports, sessionId, connectionId))) return caller;
       await ports.connections.remove(connectionId);
       await ports.callers.withdraw(sessionId, callerId, connectionId);
       return undefined;
@@ -52,14 +60,15 @@ const withoutGone = async (
   return kept.filter((caller) => caller !== undefined);
 };
 
-/** Only the gateway knows, and says so to a post: of a frame that asks nothing. It knows each connection over which tools came. */
+/** Only the gateway knows, and says so to a post: of a frame that asks nothing. A post that fails otherwise says nothing. */
 const isGone = async (
   { sockets, world }: DeclareDeps,
   sessionId: SessionId,
   id: ConnectionId,
 ): Promise<boolean> => {
   const frame = unnumberedFrame('pong', { sessionId, at: world.now(), data: {} });
-  return (await sockets.post(id, JSON.stringify(frame))) === 'gone';
+  const posted = await sockets.post(id, JSON.stringify(frame)).catch(() => undefined);
+  return posted === 'gone';
 };
 
 const takesNoTools = (): AppError =>
