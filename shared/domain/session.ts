@@ -124,6 +124,8 @@ export type Session = SessionDetails & {
   readonly waits?: boolean;
   /** Running calls of an execution session, each with the time after which it cannot be running any more. */
   readonly runningCalls: Readonly<Record<string, number>>;
+  /** Of an execution session, the generation of the sandbox in which its last call ran. */
+  readonly calledIn?: number;
   /** The janitor's tries to have its turn continued; of another version than the turn's: it went on since. */
   readonly stall?: Stall;
   /** The time of the janitor's next check; absent: never. */

@@ -103,6 +103,8 @@ export interface SessionStore {
       readonly at: number;
       readonly idleMs: number;
       readonly isWithoutSandbox?: boolean;
+      /** The generation of the sandbox in which it ran. */
+      readonly calledIn?: number | undefined;
     },
   ): Promise<void>;
   /** An execution session waits for its next call, without a sandbox; false when it moved since it was read. */

@@ -365,6 +365,20 @@ test('sandboxes are limited: an idle one gives way, a busy one never, and a call
     expect(back).toMatchObject({ stdout: 'kept\n', session_created: false, state_lost: true });
     expect(await listed()).toEqual({ [first]: 'ready', [second]: 'paused', [third]: 'ready' });
 
+    // It starts for a file, whose answer has no such field; a program in the background does not take the notice away.
+    await call(caller, 'list_files', { session_id: second, path: '.' });
+    const started = await call(caller, 'execute_command', {
+      ...{ command: 'true', session_id: second, background: true },
+    });
+    expect(started).toMatchObject({ session_created: false, state_lost: true });
+    const again = await call(caller, 'execute_command', { command: 'cat kept.txt', session_id: second });
+    expect(again).toMatchObject({ stdout: 'kept\n', state_lost: true });
+    const next = await call(caller, 'execute_command', { command: 'true', session_id: second });
+    expect(next).not.toHaveProperty('state_lost');
+    for (const id of [first, third])
+      await call(caller, 'execute_command', { command: 'true', session_id: id });
+    expect(await listed()).toEqual({ [first]: 'ready', [second]: 'paused', [third]: 'ready' });
+
     const until = { command: 'until [ -e go ]; do sleep 0.1; done' };
     // The stop of the first one ends its call.
     const busy = Promise.allSettled(

@@ -12,6 +12,7 @@ const executed = (structured: JsonObject, more: Partial<Executed> = {}): Execute
   content: [],
   structured,
   stateLost: false,
+  generation: 1,
   notices: [],
   ...more,
 });

@@ -108,11 +108,17 @@ const timeoutOf = ({ settings }: ToolContext, { timeout: asked, background }: Ex
 };
 
 /** Nothing is known of its end yet. */
-const startedResult = ({ session, sessionCreated, processId }: StartedInBackground): ExecutionResult => ({
+const startedResult = ({
+  session,
+  sessionCreated,
+  processId,
+  stateLost,
+}: StartedInBackground): ExecutionResult => ({
   session_id: session.id,
   process_id: processId,
   ...{ stdout: '', stderr: '', exit_code: 0, execution_time_ms: 0 },
   session_created: sessionCreated,
+  ...(stateLost ? { state_lost: true } : {}),
 });
 
 /**

@@ -111,18 +111,20 @@ export const beginCall = async (
 type Leaving = Pick<Beginning, 'key' | 'lifetimes'> & {
   /** True when the sandbox of the call never came. */
   readonly isWithoutSandbox?: boolean;
+  /** The generation of the sandbox in which it ran; absent: it did not run, or its outcome is not known. */
+  readonly calledIn?: number | undefined;
 };
 
 /** A call that was not ended counts until it expires: its result is worth more. */
 export const endExecution = async (
   ports: Deps<'sessions' | 'telemetry' | 'world'>,
   session: Session,
-  { key, lifetimes, isWithoutSandbox = false }: Leaving,
+  { key, lifetimes, isWithoutSandbox = false, calledIn }: Leaving,
 ): Promise<void> => {
   const at = ports.world.now();
   const idleMs = idleOfKind(session, lifetimes);
   try {
-    await ports.sessions.endCall(session.id, { key, at, idleMs, isWithoutSandbox });
+    await ports.sessions.endCall(session.id, { key, at, idleMs, isWithoutSandbox, calledIn });
   } catch (error) {
     ports.telemetry.warn('the end of a call was not recorded', { sessionId: session.id, error });
   }

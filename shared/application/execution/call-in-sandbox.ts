@@ -34,8 +34,10 @@ export type SandboxCallOptions = {
 export type Ran = {
   readonly content: readonly ToolContent[];
   readonly structured: JsonObject;
-  /** The sandbox before this one is lost, and all that ran in it. */
+  /** The sandbox of the session's last call is lost, and all that ran in it. */
   readonly stateLost: boolean;
+  /** Of the sandbox in which it ran. */
+  readonly generation: number;
   /** Files that were not restored or could not be saved. */
   readonly notices: readonly string[];
 };
@@ -81,10 +83,16 @@ const beside = async <T>(recorded: Promise<void>, work: () => Promise<T>): Promi
 
 const isUnsent = (outcome: ToolOutcome): boolean => outcome.status === 'lost' && outcome.isUnsent === true;
 
-/** It took the place of an earlier one, and this caller is the first of its session to hear of it. */
-const isStateLost = (session: Session, opened: AcquiredSandbox): boolean =>
-  !isFirstGeneration(opened.sandbox.generation) &&
-  (opened.start !== undefined || lossesForClient(session, opened) !== undefined);
+/**
+ * The last call of the session ran in another sandbox. Where that is not known, this one took the place of an earlier one, and this
+ * caller is the first of its session to hear of it.
+ */
+export const isStateLost = (session: Session, opened: AcquiredSandbox): boolean => {
+  const { generation } = opened.sandbox;
+  if (session.calledIn !== undefined) return session.calledIn !== generation;
+  const isHeard = opened.start !== undefined || lossesForClient(session, opened) !== undefined;
+  return isHeard && !isFirstGeneration(generation);
+};
 
 const lossNotices = (session: Session, opened: AcquiredSandbox): readonly string[] =>
   [lossesForClient(session, opened)?.notice].filter((notice) => notice !== undefined);
@@ -132,6 +140,7 @@ const ranIn = async (
   return {
     ...ended,
     stateLost: isStateLost(session, opened),
+    generation: sandbox.generation,
     notices: [
       ...lossNotices(session, opened),
       ...(saved.status === 'failed' ? [`[The workspace was not saved: ${saved.message}.]`] : []),

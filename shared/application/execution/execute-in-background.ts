@@ -6,6 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { type Program, startProcess } from '../process/start-process.ts';
 import { beginExecution, type ExecutionOptions, endExecution } from './begin-execution.ts';
+import { isStateLost } from './call-in-sandbox.ts';
 import { isRefused, openFirst, withSession } from './execute.ts';
 
 export type BackgroundExecution = ExecutionOptions & {
@@ -16,6 +17,8 @@ export type StartedInBackground = {
   readonly session: Session;
   readonly sessionCreated: boolean;
   readonly processId: string;
+  /** The sandbox of the session's last call is lost. */
+  readonly stateLost: boolean;
 };
 
 export const executeInBackground = async (
@@ -29,13 +32,13 @@ export const executeInBackground = async (
   const { lifetimes } = defaults;
   let isOpen = false;
   try {
-    await openFirst(ports, execution, entered);
+    const opened = await openFirst(ports, execution, entered);
     isOpen = true;
     const opening = { lifetimes };
     const request = { program: execution.programFor(session), isRecorded: true, opening };
     const { id: processId, response } = await startProcess(ports, session, request);
     await response.body?.cancel();
-    return { session, sessionCreated, processId };
+    return { session, sessionCreated, processId, stateLost: isStateLost(session, opened) };
   } catch (error) {
     throw sessionCreated && (isOpen || !isRefused(error)) ? withSession(ports, error, session) : error;
   } finally {

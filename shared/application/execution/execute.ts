@@ -34,18 +34,21 @@ export const execute = async (ports: ExecutionDeps, execution: Execution): Promi
   const entered = await beginExecution(ports, execution, key);
   const { session, sessionCreated } = entered;
   let opened: EnteredSandbox | undefined;
+  let calledIn: number | undefined;
   try {
     opened = await openFirst(ports, execution, entered);
     const { tool, argsFor, onProgress, wait } = execution;
     const reopen = () => openFirst(ports, execution, { ...entered, sessionCreated: false });
     const call = { key, opened, reopen, tool, args: argsFor(session), onProgress, ...wait };
-    return { session, sessionCreated, ...(await callInSandbox(ports, session, call)) };
+    const ran = await callInSandbox(ports, session, call);
+    calledIn = ran.generation;
+    return { session, sessionCreated, ...ran };
   } catch (error) {
     throw sessionCreated && !isRefused(error) ? withSession(ports, error, session) : error;
   } finally {
     const isWithoutSandbox = opened === undefined;
     const { lifetimes } = execution.defaults;
-    await endExecution(ports, session, { key, lifetimes, isWithoutSandbox });
+    await endExecution(ports, session, { key, lifetimes, isWithoutSandbox, calledIn });
   }
 };
 

@@ -15,7 +15,7 @@ import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { enterSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { beginCall, endExecution } from './begin-execution.ts';
-import { callInSandbox } from './call-in-sandbox.ts';
+import { callInSandbox, type Ran } from './call-in-sandbox.ts';
 import { type ProgramResult, readProgramResult } from './read-program-result.ts';
 
 export type CodeRequest = {
@@ -44,21 +44,24 @@ export const runCode = async (
 ): Promise<CodeOutcome> => {
   const key = ports.world.uuid();
   const busy = await occupy(ports, session, { key, ...request });
+  let calledIn: number | undefined;
   try {
-    return await runIn(ports, busy.session, { key, ...request });
+    const { generation, ...outcome } = await runIn(ports, busy.session, { key, ...request });
+    calledIn = generation;
+    return outcome;
   } finally {
-    await busy.release();
+    await busy.release(calledIn);
   }
 };
 
 type Keyed = CodeRequest & { readonly key: string };
-type Busy = { readonly session: Session; readonly release: () => Promise<void> };
+type Busy = { readonly session: Session; readonly release: (calledIn: number | undefined) => Promise<void> };
 
 const occupy = async (ports: ExecutionDeps, session: Session, request: Keyed): Promise<Busy> => {
   if (session.kind === 'agent')
     return { session, release: keepActive(ports, session, request.lifetimes).stop };
   const entered = await beginCall(ports, session, request);
-  return { session: entered, release: () => endExecution(ports, entered, request) };
+  return { session: entered, release: (calledIn) => endExecution(ports, entered, { ...request, calledIn }) };
 };
 
 /** Heartbeats until `stop`: several within each idle limit. */
@@ -83,7 +86,7 @@ const runIn = async (
   ports: ExecutionDeps,
   session: Session,
   { key, code, language, context, timeoutSeconds, lifetimes, signal }: Keyed,
-): Promise<CodeOutcome> => {
+): Promise<CodeOutcome & Pick<Ran, 'generation'>> => {
   const interrupted = signal === undefined ? {} : { signal };
   const reopen = () => enterSandbox(ports, session, { lifetimes, ...interrupted });
   const opened = await reopen();
@@ -95,9 +98,9 @@ const runIn = async (
     ...{ key, opened, reopen, tool: 'execute_code', args, ...interrupted },
     onProgress: () => undefined,
   });
-  const { stateLost } = ran;
+  const { stateLost, generation } = ran;
   const notices = signal?.aborted ? [...ran.notices, tooLong] : ran.notices;
-  return { program: readProgramResult(structured, { isCommand: false }), stateLost, notices };
+  return { program: readProgramResult(structured, { isCommand: false }), stateLost, generation, notices };
 };
 
 const tooLong = `[The code was interrupted after ${codeAnswerMsMax / 1000} s, the longest that a request waits. Run longer work as a process.]`;

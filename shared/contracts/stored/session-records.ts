@@ -86,6 +86,7 @@ export const sessionRecord = z.object({
   lastStopReason: z.enum(stopReasons).exactOptional(),
   waits: z.boolean().exactOptional(),
   runningCalls: z.record(z.string(), epochMs),
+  calledIn: count.exactOptional(),
   stall: z.object({ version: count, fence: count, tries: count, since: epochMs }).exactOptional(),
   dueAt: epochMs.exactOptional(),
   lastSeq: z.number().int().min(-1),

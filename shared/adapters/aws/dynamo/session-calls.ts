@@ -211,18 +211,20 @@ export const endCall =
 type Ending = Parameters<SessionStore['endCall']>[1];
 
 const isLast = '#status = :running AND attribute_exists(#runningCalls.#call) AND size(#runningCalls) = :one';
-const moved = `#lastActiveAt = :at, ${dueWhenIdle}`;
+const moved = ({ calledIn }: Ending): string =>
+  `#lastActiveAt = :at, ${calledIn === undefined ? '' : 'calledIn = :calledIn, '}${dueWhenIdle}`;
 
 const endingValues = (id: SessionId, ending: Ending) => ({
   ':running': 'running',
   ':one': 1,
+  ...(ending.calledIn === undefined ? {} : { ':calledIn': ending.calledIn }),
   ...idleValues(id, ending),
 });
 
 const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
     when: isLast,
-    set: `SET #status = :rest, ${moved} REMOVE #runningCalls.#call`,
+    set: `SET #status = :rest, ${moved(ending)} REMOVE #runningCalls.#call`,
     values: { ...endingValues(id, ending), ':rest': ending.isWithoutSandbox ? 'paused' : 'ready' },
     names: { '#call': ending.key },
   });
@@ -233,7 +235,7 @@ const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<b
 const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
     when: `${notEnded.when} AND NOT (${isLast})`,
-    set: `SET ${moved} REMOVE #runningCalls.#call`,
+    set: `SET ${moved(ending)} REMOVE #runningCalls.#call`,
     values: { ...notEnded.values, ...endingValues(id, ending) },
     names: { '#call': ending.key },
   });
