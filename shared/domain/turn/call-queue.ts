@@ -6,6 +6,7 @@
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, TurnId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
 import { toolNameCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
@@ -210,7 +211,7 @@ const approveCall = (
     approved: true,
     by,
     ...(reason === undefined ? {} : { reason }),
-    ...(edited === undefined ? {} : { editedDigest: edited.digest, editedArgs: edited.args }),
+    ...(edited === undefined ? {} : { editedDigest: edited.digest, editedArgs: withoutValues(edited.args) }),
   };
   return {
     calls: calls.map((call) => {
@@ -273,4 +274,11 @@ const editedCharactersMax = 10_000;
 const editNotice = (edited: ToolCall['edited']): string =>
   edited === undefined
     ? ''
-    : `The user changed the arguments of this call before it ran. It ran with ${cutMiddle(JSON.stringify(edited.args), editedCharactersMax)}\n\n`;
+    : `The user changed the arguments of this call before it ran. It ran with ${cutMiddle(JSON.stringify(withoutValues(edited.args)), editedCharactersMax)}\n\n`;
+
+/** Arguments as the log and the model have them: a person may have added variables, whose values are for the program alone. */
+const withoutValues = (args: JsonObject): JsonObject => {
+  const { env } = args;
+  if (typeof env !== 'object' || env === null || Array.isArray(env)) return args;
+  return { ...args, env: Object.fromEntries(Object.keys(env).map((name) => [name, '***'])) };
+};

@@ -627,6 +627,21 @@ describe('approvals', () => {
     expect(next.log.at(-1)).toMatchObject({ data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } });
   });
 
+  test('values of variables that a person added are for the program alone', () => {
+    const edited = { args: { line: 'go', env: { TOKEN: 's3cr3t' } }, digest: 'digest of the edit' };
+    const { state, log } = after(two.state, decided('c1'), decided('c2', { edited }));
+    expect(JSON.stringify(log)).not.toContain('s3cr3t');
+    expect(log).toContainEqual(
+      approved('c2', 'write', {
+        editedDigest: edited.digest,
+        editedArgs: { line: 'go', env: { TOKEN: '***' } },
+      }),
+    );
+    const ended = after(state, finished('c1'), finished('c2'));
+    expect(JSON.stringify([ended.log, ended.history])).not.toContain('s3cr3t');
+    expect(JSON.stringify(ended.history)).toContain('***');
+  });
+
   test('a reason reaches the model, and edited arguments run in place of what it asked', () => {
     const edited = { args: { line: 'safe' }, digest: 'digest of the edit' };
     const why = { approved: false, reason: 'use the safe one' };
