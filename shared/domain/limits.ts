@@ -131,7 +131,7 @@ export const sessionVariablesBytesMax = 32 * 1024;
 export const sessionTitleCharactersMax = 200;
 /** The idle limit and the lifetime of a sandbox that a client may choose for a session, in seconds. */
 export const idleSecondsMax = 86_400;
-export const lifetimeSecondsMin = 10;
+export const lifetimeSecondsMin = 1;
 export const lifetimeSecondsMax = 28_800;
 /** Characters of the external id and the source that a client gives a workspace, each. */
 export const workspaceNoteCharactersMax = 256;
