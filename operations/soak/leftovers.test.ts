@@ -1,6 +1,6 @@
 /** Leftovers of a soak in the table are found by what they are; what stands by design is not. */
 import { expect, test } from 'vitest';
-import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { keyOfPart, keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { leftoversOf, overdueMs } from './leftovers.ts';
 
 const moment = { now: 1_000_000, calmSince: 900_000 };
@@ -9,6 +9,7 @@ const kindsOf = (...items: readonly object[]): readonly string[] =>
 
 test.each([
   ['a message that no turn took', keys.inbox('s', 1, 'm')],
+  ['a part of a message that no turn took', keyOfPart(keys.inbox('s', 1, 'm'), 1)],
   ['a subscriber', keys.subscriber('s', 'c')],
   ['the output of a call that runs', keys.output('s', 'k')],
   ['a call that waits for a client', keys.callerCall('s', 'r')],

@@ -7,6 +7,7 @@ export type Left = SoakRecord['left'][number];
 /** By the start of their sort keys. */
 const sorts: Readonly<Record<string, string>> = {
   'INBOX#': 'a message that no turn took',
+  'INBOXPART#': 'a part of a message that no turn took',
   'WATCHER#': 'a subscriber',
   'CALL#': 'the output of a call that runs',
   'CALLERCALL#': 'a call that waits for a client',

@@ -16,6 +16,8 @@ export type InboxMessage = {
   readonly correlationId: string;
   /** The failed turn of this message, which the conversation has already: such a turn is repeated once. */
   readonly repeats?: TurnId;
+  /** The number of items in which it was read, when in more than one: they leave together. */
+  readonly parts?: number;
 };
 
 /**

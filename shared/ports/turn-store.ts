@@ -69,6 +69,8 @@ export type TurnCommit = {
   readonly historyKept: number;
   /** The number of items in which the turn was read. */
   readonly parts?: number | undefined;
+  /** The number of items of each message that was in more than one. */
+  readonly historyParts?: TurnRecord['historyParts'] | undefined;
   /** The newest decision of the session in the audit log, this commit's included. */
   readonly decided?: LastDecision;
   readonly measured?: TokenMeasure | undefined;
@@ -190,7 +192,7 @@ export interface TurnStore extends CallOutputs {
   /** Asks the holder of the turn to cancel it, until its next version; false when it has another version already. */
   askToCancel(id: SessionId, version: number): Promise<boolean>;
   history(id: SessionId): Promise<readonly HistoryMessage[]>;
-  /** The newest messages, newest first, in two reads; `isWhole` when there are no others. */
+  /** The newest messages, newest first, in two reads, and one more for long ones; `isWhole` when there are no others. */
   newestHistory(
     id: SessionId,
     bounds: { readonly messagesMax: number; readonly charactersMax: number },

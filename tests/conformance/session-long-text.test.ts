@@ -1,5 +1,4 @@
-/** Texts that are longer than an item of the table: taken when they can be made to fit, else refused before anything is written. */
-import { randomBytes } from 'node:crypto';
+/** Texts that are longer than an item of the table: compressed to fit, or cut and marked. `long-messages.test.ts` has those that do not fit. */
 import { expect, test } from 'vitest';
 import { inboxLimits, message, onTable } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
@@ -13,16 +12,6 @@ test('a message of a megabyte is accepted and read back whole', async () => {
   expect(await inbox.accept(session, { ...message('long'), text }, inboxLimits)).toBe('accepted');
   const work = await turns.loadWork(session.id);
   expect(work.inbox.map((one) => one.text === text)).toEqual([true]);
-});
-
-test('a message that cannot fit is refused, and nothing of it is stored', async () => {
-  const { inbox, turns, create } = onTable(fixture.table);
-  const session = await create();
-  const text = randomBytes(450_000).toString('base64');
-  await expect(inbox.accept(session, { ...message('noise'), text }, inboxLimits)).rejects.toMatchObject({
-    code: 'payload_too_large',
-  });
-  expect((await turns.loadWork(session.id)).inbox).toEqual([]);
 });
 
 test('an event keeps the data that fits, and is marked as cut', async () => {

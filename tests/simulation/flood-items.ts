@@ -1,5 +1,5 @@
 /** Items of a flood: sessions and sandboxes that become due, each needing another step of the janitor. */
-import { inboxItem, sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
+import { inboxItems, sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
 import type { Item } from '#shared/adapters/aws/dynamo/table.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
@@ -47,7 +47,7 @@ const rests: Step = (due) => {
 /** A message whose wake-up was lost. */
 const wakes: Step = (due) => [
   ...itemsOf(sessionOf(due, { status: 'running', lastActiveAt: due.dueAt })),
-  inboxItem(due.id as SessionId, message('m', due.dueAt)),
+  ...inboxItems(due.id as SessionId, message('m', due.dueAt)),
 ];
 
 const pauses: Step = (due) =>

@@ -59,5 +59,6 @@ const generationOf = (state: TurnState, callId: string): number => {
 const isSaid = (state: TurnState, changes: readonly Change[]): boolean =>
   JSON.stringify(state).includes(said) ||
   changes.some(
-    ({ sk, after }) => sk.startsWith('MESSAGE#') && after !== undefined && messageJson(after).includes(said),
+    ({ sk, after }) =>
+      sk.startsWith('MESSAGE#') && after !== undefined && messageJson(after, []).includes(said),
   );

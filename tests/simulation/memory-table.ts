@@ -261,12 +261,17 @@ export const openMemoryTable = (behaviour: TableBehaviour = plain): MemoryTable 
     return { output: { Responses: { [name]: found }, UnprocessedKeys }, changes: [] };
   };
 
-  const batchWrite = (requests: Readonly<Record<string, readonly { DeleteRequest: Fields }[]>>) => {
+  const batchWrite = (
+    requests: Readonly<Record<string, readonly { DeleteRequest?: Fields; PutRequest?: Fields }[]>>,
+  ) => {
     const [[name, all] = ['', []]] = Object.entries(requests);
     const { undone = [], done = [] } = Object.groupBy(all, () =>
       behaviour.leavesUndone() ? 'undone' : 'done',
     );
-    const changes = done.flatMap(({ DeleteRequest }) => plan('Delete', DeleteRequest) ?? []);
+    const changes = done.flatMap(
+      ({ DeleteRequest, PutRequest }) =>
+        (DeleteRequest === undefined ? plan('Put', PutRequest ?? {}) : plan('Delete', DeleteRequest)) ?? [],
+    );
     for (const change of changes) write(change);
     return { output: { UnprocessedItems: undone.length === 0 ? {} : { [name]: undone } }, changes };
   };

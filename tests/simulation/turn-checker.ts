@@ -153,15 +153,17 @@ export class TurnChecker {
   /** T10. */
   #history(id: string, from: number): void {
     const first = `MESSAGE#${String(from).padStart(12, '0')}`;
-    const messages = this.#options.table
+    const { table } = this.#options;
+    const parts = table.startingWith(`SESSION#${id}`, 'MESSAGEPART#');
+    const messages = table
       .startingWith(`SESSION#${id}`, 'MESSAGE#')
       .filter(({ sk }) => String(sk) >= first)
-      .map((item) => this.#messageOf(item));
+      .map((item) => this.#messageOf(item, parts));
     this.#conversation(id, messages);
   }
 
-  #messageOf(item: Item): HistoryMessage {
-    const message = this.#messages.get(item) ?? messageFrom(item);
+  #messageOf(item: Item, parts: readonly Item[]): HistoryMessage {
+    const message = this.#messages.get(item) ?? messageFrom(item, parts);
     this.#messages.set(item, message);
     return message;
   }

@@ -109,6 +109,7 @@ export const inboxRecord = z.object({
   connectionId: id<ConnectionId>().exactOptional(),
   correlationId: z.string(),
   repeats: id<TurnId>().exactOptional(),
+  parts: z.number().exactOptional(),
   attachments,
 });
 

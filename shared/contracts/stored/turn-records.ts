@@ -138,6 +138,9 @@ const runningTurn = z.object({
 /** The newest decision of a session in the audit log. */
 export const tokenMeasure: z.ZodType<TokenMeasure> = z.object({ estimated: count, counted: count });
 
+/** By the index of the message. */
+export const historyParts = z.record(z.string(), count);
+
 export const chainHead = z.object({ index: count, hash: z.string(), at: count.optional() });
 
 export const turnState: z.ZodType<TurnState> = z.discriminatedUnion('kind', [

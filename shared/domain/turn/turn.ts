@@ -283,6 +283,8 @@ export type TurnRecord = {
   readonly historyKept: number;
   /** The number of items it is stored in, when in more than one: the next version deletes those that it does not need. */
   readonly parts?: number;
+  /** The number of items of each message that is in more than one, by its index: they are deleted together. */
+  readonly historyParts?: Readonly<Record<string, number>>;
   /** The newest decision of the session in the audit log. */
   readonly decided?: LastDecision;
   /** Of the last answer to a long history. */
@@ -294,7 +296,5 @@ export const isBetweenTurns = ({ kind }: TurnState): boolean => kind === 'idle' 
 export const noTurn: TurnRecord = {
   version: 0,
   state: { kind: 'idle' },
-  historyNext: 0,
-  historyFrom: 0,
-  historyKept: 0,
+  ...{ historyNext: 0, historyFrom: 0, historyKept: 0 },
 };

@@ -7,7 +7,8 @@ import { numberEntries } from '#shared/domain/event-log.ts';
 import { noTurn } from '#shared/domain/turn/turn.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { batchPut } from './batch.ts';
-import { type HistoryOptions, messageItem } from './history-items.ts';
+import type { HistoryOptions } from './history-items.ts';
+import { partsFrom, writtenMessages } from './history-writes.ts';
 import { eventItem } from './session-items.ts';
 import { keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -19,12 +20,11 @@ export const continueFrom =
     const { id } = session;
     const copied = events.map((event, seq) => ({ ...event, seq }));
     const log = [...copied, ...numberEntries([note], { firstSeq: copied.length, at })];
-    await batchPut(table, [
-      ...history.map((message, index) => messageItem(keys.message(id, index), message, options)),
-      ...log.map((event) => eventItem(id, event)),
-    ]);
+    const { items, parts } = writtenMessages(id, { history, first: 0 }, options);
+    await batchPut(table, [...items, ...log.map((event) => eventItem(id, event))]);
     const lastSeq = log.length - 1;
-    const [turn] = turnItems(id, { ...noTurn, version: 1, historyNext: history.length });
+    const begins = { ...noTurn, version: 1, historyNext: history.length, ...partsFrom(0, parts) };
+    const [turn] = turnItems(id, begins);
     const named = {
       TableName: table.name,
       Key: keys.session(id),

@@ -6,7 +6,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { historyRecord } from '#shared/contracts/stored/session-records.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
-import type { Item } from './table.ts';
+import { messageTextBytesMax } from '#shared/domain/limits.ts';
+import { fitsOneItem, itemsOf, wholePacked } from './item-parts.ts';
+import type { Item, Key } from './table.ts';
 
 export type HistoryOptions = { readonly compressesHistory: boolean };
 
@@ -14,26 +16,31 @@ export const plainHistory: HistoryOptions = { compressesHistory: false };
 
 /** A longer one is always compressed: an item has room for 400 KB. */
 const packedFromCharacters = 64 * 1024;
-/** Bytes of a message that fits into one item (400 KB); a longer claimed size is not unpacked. */
-const messageBytesMax = 4 * 1_048_576;
+/** JSON may write a character in six; a longer claimed size is not unpacked. */
+const messageBytesMax = 8 * messageTextBytesMax;
 
-export const messageItem = (
-  key: Readonly<Record<'pk' | 'sk', string>>,
+/** A long message is compressed, then cut. The first item is the message itself. */
+export const messageItems = (
+  key: Key,
   message: HistoryMessage,
   { compressesHistory }: HistoryOptions,
-): Item => {
+): readonly [Item, ...Item[]] => {
   const text = JSON.stringify(message);
-  if (!compressesHistory && text.length < packedFromCharacters) return { ...key, message: text };
+  if (!compressesHistory && text.length < packedFromCharacters) return [{ ...key, message: text }];
   const packed = gzipSync(text);
-  return packed.length < Buffer.byteLength(text) ? { ...key, packed } : { ...key, message: text };
+  const bytes = Buffer.byteLength(text);
+  return packed.length < bytes || !fitsOneItem(bytes) ? itemsOf(key, packed) : [{ ...key, message: text }];
 };
 
-/** The message as JSON. */
-export const messageJson = ({ message, packed }: Item): string =>
-  packed instanceof Uint8Array
-    ? gunzipSync(packed, { maxOutputLength: messageBytesMax }).toString()
-    : String(message);
+/** The message as JSON, with its parts among the items. */
+export const messageJson = (item: Item, items: readonly Item[]): string => {
+  const packed = wholePacked(item, items);
+  return packed === undefined
+    ? String(item['message'])
+    : gunzipSync(packed, { maxOutputLength: messageBytesMax }).toString();
+};
 
 export const decodeMessage = (json: string): HistoryMessage => decodeStored(historyRecord, JSON.parse(json));
 
-export const messageFrom = (item: Item): HistoryMessage => decodeMessage(messageJson(item));
+export const messageFrom = (item: Item, items: readonly Item[]): HistoryMessage =>
+  decodeMessage(messageJson(item, items));

@@ -20,7 +20,8 @@ import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { AcceptResult, Inbox, InboxLimits, InboxMessage } from '#shared/ports/inbox.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
-import { inboxItem, sessionDue, sessionFrom } from './session-items.ts';
+import { keysOf } from './item-parts.ts';
+import { inboxItems, sessionDue, sessionFrom } from './session-items.ts';
 import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
 
@@ -119,7 +120,7 @@ const acceptance = (
       },
     },
     sessionUpdate(TableName, session, { message, slot }),
-    { Put: { TableName, Item: inboxItem(session.id, message) } },
+    ...inboxItems(session.id, message).map((Item) => ({ Put: { TableName, Item } })),
     ...connectionUpdates(TableName, message, ttl),
   ];
 };
@@ -214,14 +215,13 @@ export const stillWaits = (TableName: string, { session, begins }: TurnCommit): 
 /** The message of a turn that ends leaves, once, and its connection may have one more. */
 export const completedActions = (TableName: string, { session, completed, at }: TurnCommit): Actions => {
   if (completed === undefined) return [];
-  const inbox = {
-    Delete: {
-      TableName,
-      Key: keys.inbox(session.id, completed.acceptedAt, completed.messageId),
-      ConditionExpression: 'attribute_exists(pk)',
-    },
-  };
-  if (completed.connectionId === undefined) return [inbox];
+  const Key = keys.inbox(session.id, completed.acceptedAt, completed.messageId);
+  const [, ...parts] = keysOf(Key, completed.parts);
+  const inbox: Actions = [
+    { Delete: { TableName, Key, ConditionExpression: 'attribute_exists(pk)' } },
+    ...parts.map((part) => ({ Delete: { TableName, Key: { ...part } } })),
+  ];
+  if (completed.connectionId === undefined) return inbox;
   const place = {
     Update: {
       TableName,
@@ -232,5 +232,5 @@ export const completedActions = (TableName: string, { session, completed, at }: 
       ExpressionAttributeValues: { ':minusOne': -1, ':ttl': Math.ceil(at / 1000) + openMessagesSecondsMax },
     },
   };
-  return [inbox, place];
+  return [...inbox, place];
 };

@@ -5,12 +5,15 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
+import { batchGet } from './batch.ts';
 import { decodeMessage, messageJson } from './history-items.ts';
+import { furtherKeys, isWhole } from './item-parts.ts';
 import { keys, type Table } from './table.ts';
 
 export const newestHistory =
-  ({ client, name: TableName }: Table): TurnStore['newestHistory'] =>
+  (table: Table): TurnStore['newestHistory'] =>
   async (id, { messagesMax, charactersMax }) => {
+    const { client, name: TableName } = table;
     const { Item: turn = {} } = await client.send(
       new GetCommand({ TableName, Key: keys.turn(id), ProjectionExpression: 'historyFrom' }),
     );
@@ -28,10 +31,12 @@ export const newestHistory =
         Limit: messagesMax,
       }),
     );
+    const parts = await batchGet(table, Items.flatMap(furtherKeys));
     const messages: HistoryMessage[] = [];
     let characters = 0;
-    for (const item of Items) {
-      const json = messageJson(item);
+    // A message that is half written, or half deleted, is none.
+    for (const item of Items.filter((one) => isWhole(one, parts))) {
+      const json = messageJson(item, parts);
       characters += json.length;
       if (characters > charactersMax && messages.length > 0) break;
       messages.push(decodeMessage(json));

@@ -7,8 +7,8 @@ import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { eventBytesMax, messageTextBytesMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { AppError } from '#shared/errors.ts';
 import type { InboxMessage } from '#shared/ports/inbox.ts';
+import { itemsOf, wholePacked } from './item-parts.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 export const sessionItem = ({ lease, ...session }: Session): Item => ({
@@ -53,25 +53,23 @@ export const eventFrom = (item: Item): LogEvent => ({
   at: Number(item['at']),
 });
 
-/** A long text is compressed; one that does not fit into an item even so is refused. */
-export const inboxItem = (id: SessionId, message: InboxMessage): Item => {
-  const { text, ...rest } = message;
+/** A long text is compressed, then cut. The first item is the message itself. */
+export const inboxItems = (id: SessionId, message: InboxMessage): readonly [Item, ...Item[]] => {
+  const { text, parts: _, ...rest } = message;
   const key = keys.inbox(id, message.acceptedAt, message.messageId);
-  if (text.length < packedFromCharacters) return { ...key, ...message };
-  const packed = gzipSync(text);
-  if (packed.length <= packedBytesMax) return { ...key, ...rest, packed };
-  throw new AppError('payload_too_large', 'the text is too long to be stored', {
-    suggestions: ['Put it into the workspace as a file and name the file.'],
-  });
+  if (text.length < packedFromCharacters) return [{ ...key, ...rest, text }];
+  return itemsOf({ ...key, ...rest }, gzipSync(text));
 };
 
 const packedFromCharacters = 64 * 1024;
-const packedBytesMax = 350 * 1024;
 
-export const inboxFrom = ({ packed, ...item }: Item): InboxMessage =>
-  decodeStored(
+/** The message, with its parts among the items. */
+export const inboxFrom = (item: Item, items: readonly Item[]): InboxMessage => {
+  const packed = wholePacked(item, items);
+  return decodeStored(
     inboxRecord,
-    packed instanceof Uint8Array
-      ? { ...item, text: gunzipSync(packed, { maxOutputLength: 2 * messageTextBytesMax }).toString() }
-      : item,
+    packed === undefined
+      ? item
+      : { ...item, text: gunzipSync(packed, { maxOutputLength: 2 * messageTextBytesMax }).toString() },
   );
+};

@@ -20,6 +20,8 @@ export const systemJitter: Table['jitter'] = (millisecondsMax) =>
 
 export type Item = Readonly<Record<string, unknown>>;
 
+export type Key = Readonly<Record<'pk' | 'sk', string>>;
+
 const digits = (value: number, width: number): string => String(value).padStart(width, '0');
 
 /** All calls that wait for a person. */
@@ -152,6 +154,15 @@ export const keys = {
   fileLink: (hash: string) => ({ pk: `LINK#${hash}`, sk: 'META' }),
   ticket: (hash: string) => ({ pk: `TICKET#${hash}`, sk: 'META' }),
 } as const;
+
+/**
+ * A further part of a message that does not fit into its own item, from 1: behind all messages of the inbox, or of the
+ * conversation, and read with the rest of what a turn needs.
+ */
+export const keyOfPart = ({ pk, sk }: Key, part: number): Key => ({
+  pk,
+  sk: `${sk.replace('#', 'PART#')}#${part}`,
+});
 
 /** The first sort key of a turn's read: everything before it is log. */
 export const workFrom = 'INBOX#';

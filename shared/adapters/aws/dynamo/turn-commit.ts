@@ -17,20 +17,19 @@ import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { CommitResult, SessionPatch, TurnCommit, TurnStore } from '#shared/ports/turn-store.ts';
 import { waitingActions } from './approvals.ts';
 import { auditItem } from './audit-log.ts';
-import { type HistoryOptions, messageItem } from './history-items.ts';
+import type { HistoryOptions } from './history-items.ts';
+import { droppedMessages, partsFrom, writtenMessages } from './history-writes.ts';
 import { completedActions, stillWaits } from './inbox.ts';
 import { hasCostAsRead, isDecidedOtherwise } from './session-changed-since-read.ts';
 import { eventItem, sessionFrom } from './session-items.ts';
 import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
-import { type Cancellation, type Item, keys, type Table } from './table.ts';
+import { type Cancellation, type Item, type Key, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { spendOfTree } from './trees.ts';
 import { turnItems } from './turn-items.ts';
 import { hasInboxAsSeen, sessionUpdate, wakesForNothingElse } from './turn-session.ts';
 import { noticePut } from './webhook-items.ts';
 import { checkpointed, workspaceUpdate } from './workspace-changes.ts';
-
-type Key = Readonly<Record<'pk' | 'sk', string>>;
 
 /** Every lost race means another writer moved the log; this many in a row means something is wrong. */
 const racesMax = 50;
@@ -45,12 +44,12 @@ export const commitTurn =
     let commit = first;
     for (let race = 0; race < racesMax; race += 1) {
       const events = numberEntries(commit.log, { firstSeq: commit.session.lastSeq + 1, at: commit.at });
-      const { actionsOf, left, ofInbox, ...kept } = transaction(table.name, commit, { events, options });
+      const { actionsOf, left, ofInbox, parts, kept } = transaction(table.name, commit, { events, options });
       const moved = await transactMoving(table, slotMove(commit), actionsOf);
       if (moved.status === 'done') {
         await deleteEvents(table, left);
         const slot = commit.slot && moved.slot;
-        return committed({ ...commit, ...kept }, { events, slot, releaseRequested: first.release });
+        return committed({ ...commit, ...kept, parts }, { events, slot, releaseRequested: first.release });
       }
       const next =
         moved.status === 'refused' ? afterRefusal(commit, moved.reasons, ofInbox) : ('full' as const);
@@ -76,7 +75,7 @@ type Written = {
 
 const committed = (commit: TurnCommit, { events, slot, releaseRequested }: Written): CommitResult => {
   const { parts = 1 } = commit;
-  const turn = { ...turnAfter(commit, commit.historyKept), ...(parts === 1 ? {} : { parts }) };
+  const turn = { ...turnAfter(commit), ...(parts === 1 ? {} : { parts }) };
   const session = {
     ...commit.session,
     ...commit.patch,
@@ -87,15 +86,23 @@ const committed = (commit: TurnCommit, { events, slot, releaseRequested }: Writt
   return { status: releaseRequested && !commit.release ? 'kept' : 'committed', session, turn, events };
 };
 
-const turnAfter = (
-  { version, state, historyNext, history, historyFrom, decided, measured }: TurnCommit,
-  historyKept: number,
-): TurnRecord => ({
+const turnAfter = ({
+  version,
+  state,
+  historyNext,
+  history,
+  historyFrom,
+  historyKept,
+  historyParts,
+  decided,
+  measured,
+}: TurnCommit): TurnRecord => ({
   version: version + 1,
   state,
   historyNext: historyNext + history.length,
   historyFrom,
   historyKept,
+  ...(historyParts === undefined ? {} : { historyParts }),
   ...(decided === undefined ? {} : { decided }),
   ...(measured === undefined ? {} : { measured }),
 });
@@ -199,7 +206,8 @@ const deleteEvents = async (table: Table, events: readonly Key[]): Promise<void>
 type Transaction = {
   /** The actions, given the slot after them. */
   readonly actionsOf: (slot: Slot) => Actions;
-  readonly historyKept: number;
+  /** Of the conversation, after it. */
+  readonly kept: Pick<TurnCommit, 'historyKept' | 'historyParts'>;
   /** The number of items of the turn. */
   readonly parts: number;
   /** The number of its last actions, which are of the inbox. */
@@ -217,14 +225,15 @@ const transaction = (
   commit: TurnCommit,
   { events, options }: { readonly events: readonly LogEvent[]; readonly options: HistoryOptions },
 ): Transaction => {
-  const { session, history, historyNext, historyFrom, historyKept: first } = commit;
+  const { session, history, historyNext: first, historyParts } = commit;
   const { note, spends, audits = [], notices = [] } = commit;
   const updateWith = (slot: Slot) => sessionUpdate(TableName, commit, { eventCount: events.length, slot });
-  const [own, ...parts] = turnItems(session.id, turnAfter(commit, first));
+  const [own, ...parts] = turnItems(session.id, turnAfter({ ...commit, historyParts: undefined }));
   const partActions: Actions = [
     ...parts.map((Item) => ({ Put: { TableName, Item } })),
     ...staleParts(commit, parts.length).map((Key) => ({ Delete: { TableName, Key } })),
   ];
+  const written = writtenMessages(session.id, { history, first }, options);
   const needed: Actions = [
     ...(note === undefined
       ? []
@@ -233,35 +242,29 @@ const transaction = (
     ...waitingActions(TableName, session, commit.waiting),
     ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
     ...notices.map((notice) => noticePut(TableName, notice)),
-    ...history.map((message, index) => ({
-      Put: { TableName, Item: messageItem(keys.message(session.id, historyNext + index), message, options) },
-    })),
+    ...written.items.map((Item) => ({ Put: { TableName, Item } })),
     ...(spends === undefined ? [] : [spendOfTree(TableName, { ...spends, session: session.id })]),
   ];
   const inbox = [...completedActions(TableName, commit), ...stillWaits(TableName, commit)];
   const ofSlot = commit.slot === undefined ? 0 : slotActionsMax;
   const taken = 2 + ofSlot + needed.length + partActions.length + inbox.length;
   const room = Math.max(0, transactionActionsMax - taken);
-  const dropped = droppedEvents(session.id, events);
-  const roomForHistory = Math.max(0, room - dropped.length);
-  const historyKept = Math.min(historyFrom, first + roomForHistory);
-  const deleted: Actions = Array.from({ length: historyKept - first }, (_, index) => ({
-    Delete: { TableName, Key: keys.message(session.id, first + index) },
-  }));
+  const ringed = droppedEvents(session.id, events);
+  const { dropped, historyKept } = droppedMessages(commit, room - ringed.length);
+  const partsKept = partsFrom(historyKept, { ...historyParts, ...written.parts });
   return {
     actionsOf: (slot) => [
       updateWith(slot),
-      turnPut(TableName, commit.version, { ...own, historyKept }),
+      turnPut(TableName, commit.version, { ...own, historyKept, ...partsKept }),
       ...needed,
       ...partActions,
-      ...dropped.slice(0, room).map((Key) => ({ Delete: { TableName, Key } })),
-      ...deleted,
+      ...[...ringed.slice(0, room), ...dropped].map((Key) => ({ Delete: { TableName, Key: { ...Key } } })),
       ...inbox,
     ],
-    historyKept,
+    kept: { historyParts: undefined, ...partsKept, historyKept },
     parts: parts.length + 1,
     ofInbox: inbox.length,
-    left: dropped.slice(room),
+    left: ringed.slice(room),
   };
 };
 

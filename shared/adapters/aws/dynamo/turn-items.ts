@@ -6,15 +6,15 @@
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeStored } from '#shared/contracts/decode.ts';
-import { chainHead, tokenMeasure, turnState } from '#shared/contracts/stored/turn-records.ts';
+import { chainHead, historyParts, tokenMeasure, turnState } from '#shared/contracts/stored/turn-records.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { answerArgumentsBytesMax, editedBytesMax } from '#shared/domain/limits.ts';
 import { noTurn, type TurnRecord } from '#shared/domain/turn/turn.ts';
+import { piecesOf } from './item-parts.ts';
 import { type Item, keys } from './table.ts';
 
 /** A shorter state is written uncompressed. */
 const packedFromCharacters = 64 * 1024;
-const partBytesMax = 350 * 1024;
 /** JSON may write a character in six; a longer claimed size is not unpacked. */
 const stateBytesMax = 8 * (answerArgumentsBytesMax + editedBytesMax);
 
@@ -24,10 +24,7 @@ export const turnItems = (id: SessionId, turn: TurnRecord): readonly [Item, ...I
   const base = { ...keys.turn(id), version, ...rest };
   const text = JSON.stringify(state);
   if (text.length < packedFromCharacters) return [{ ...base, state: text }];
-  const packed = gzipSync(text);
-  const pieces = Array.from({ length: Math.ceil(packed.length / partBytesMax) }, (_part, index) =>
-    packed.subarray(index * partBytesMax, (index + 1) * partBytesMax),
-  );
+  const pieces = piecesOf(gzipSync(text));
   const others = pieces.slice(1).map((piece, index) => ({
     ...keys.turnPart(id, index + 1),
     version,
@@ -52,6 +49,9 @@ export const turnFrom = (items: readonly Item[]): TurnRecord | undefined => {
     historyFrom: Number(item['historyFrom'] ?? 0),
     historyKept: Number(item['historyKept'] ?? 0),
     ...(parts === 1 ? {} : { parts }),
+    ...(item['historyParts'] === undefined
+      ? {}
+      : { historyParts: decodeStored(historyParts, item['historyParts']) }),
     ...(item['decided'] === undefined ? {} : { decided: decodeStored(chainHead, item['decided']) }),
     ...(item['measured'] === undefined ? {} : { measured: decodeStored(tokenMeasure, item['measured']) }),
     state: decodeStored(turnState, JSON.parse(text)),

@@ -14,6 +14,7 @@ import { callerFrom } from './caller-store.ts';
 import { continueFrom } from './conversation-copy.ts';
 import { featuresFrom } from './features.ts';
 import { type HistoryOptions, messageFrom, plainHistory } from './history-items.ts';
+import { isWhole } from './item-parts.ts';
 import { newestHistory } from './newest-history.ts';
 import { partitionItems } from './partition.ts';
 import { endedStatuses, lives, statusNames } from './session-conditions.ts';
@@ -91,13 +92,13 @@ const tornReadsMax = 10;
 const readWhole = async (
   id: SessionId,
   read: () => Promise<readonly Item[]>,
-  isWhole: (items: readonly Item[], turn: TurnRecord) => boolean = () => true,
+  isComplete: (items: readonly Item[], turn: TurnRecord) => boolean = () => true,
 ): Promise<{ readonly items: readonly Item[]; readonly turn: TurnRecord }> => {
   for (let torn = 0; torn < tornReadsMax; torn += 1) {
     const items = await read();
     const turn = turnFrom(items);
     const isLast = torn === tornReadsMax - 1;
-    if (turn !== undefined && (isLast || isWhole(items, turn))) return { items, turn };
+    if (turn !== undefined && (isLast || isComplete(items, turn))) return { items, turn };
   }
   throw new Error(`session ${id}: its turn changed at every read`);
 };
@@ -113,18 +114,30 @@ const hasItsHistory = (items: readonly Item[], { historyFrom, historyNext }: Tur
   return messages.length === historyNext - historyFrom;
 };
 
+/** True when each message that counts has all of its parts. */
+const hasAllParts = (items: readonly Item[], { historyFrom }: Pick<TurnRecord, 'historyFrom'>): boolean => {
+  const first = keys.message('', historyFrom).sk;
+  const isRead = (sk: string): boolean =>
+    sk.startsWith('INBOX#') || (sk.startsWith('MESSAGE#') && sk >= first);
+  return items.every((item) => !isRead(String(item['sk'])) || isWhole(item, items));
+};
+
 const loadWork =
   (table: Table): TurnStore['loadWork'] =>
   async (id) => {
     const read = () => partitionItems(table, { pk: keys.session(id).pk, from: workFrom });
-    const { items, turn } = await readWhole(id, read, hasItsHistory);
+    const { items, turn } = await readWhole(
+      id,
+      read,
+      (all, seen) => hasItsHistory(all, seen) && hasAllParts(all, seen),
+    );
     const of = (prefix: string): readonly Item[] => items.filter(({ sk }) => String(sk).startsWith(prefix));
     const [instructions] = of(keys.instructions(id).sk);
     return {
       turn,
       ...(instructions === undefined ? {} : { instructions: String(instructions['text']) }),
-      inbox: of('INBOX#').map(inboxFrom),
-      history: counted(id, of('MESSAGE#'), turn),
+      inbox: of('INBOX#').map((item) => inboxFrom(item, items)),
+      history: counted(id, items, turn),
       callers: of('OFFER#').map(callerFrom),
       subscribers: of('WATCHER#').map(subscriberFrom),
     };
@@ -133,25 +146,25 @@ const loadWork =
 const history =
   (table: Table): TurnStore['history'] =>
   async (id) => {
-    const items = await partitionItems(table, {
-      pk: keys.session(id).pk,
-      from: 'MESSAGE#',
-      to: keys.turn(id).sk,
-    });
-    const historyFrom = Number(items.find(({ sk }) => sk === keys.turn(id).sk)?.['historyFrom'] ?? 0);
-    // The session's own record lies between its messages and its turn.
-    const messages = items.filter(({ sk }) => String(sk).startsWith('MESSAGE#'));
-    return counted(id, messages, { historyFrom });
+    const { pk, sk: last } = keys.turn(id);
+    for (let torn = 1; ; torn += 1) {
+      const items = await partitionItems(table, { pk, from: 'MESSAGE#', to: last });
+      const historyFrom = Number(items.find(({ sk }) => sk === last)?.['historyFrom'] ?? 0);
+      if (torn === tornReadsMax || hasAllParts(items, { historyFrom }))
+        return counted(id, items, { historyFrom });
+    }
   };
 
-/** The messages that were not dropped. */
+/** The messages that were not dropped; other items lie behind them. */
 const counted = (
   id: SessionId,
   items: readonly Item[],
   { historyFrom }: Pick<TurnRecord, 'historyFrom'>,
 ): readonly HistoryMessage[] => {
   const first = keys.message(id, historyFrom).sk;
-  return items.filter(({ sk }) => String(sk) >= first).map(messageFrom);
+  return items
+    .filter(({ sk }) => String(sk).startsWith('MESSAGE#') && String(sk) >= first)
+    .map((item) => messageFrom(item, items));
 };
 
 export const subscribers =

@@ -245,14 +245,15 @@ const commit = async (
   { turn, step, seen, log, publisher, times, ...rest }: Commit,
 ): Promise<CommitResult> => {
   const { session, at, completed } = rest;
-  const { version, historyNext, historyFrom, historyKept, parts, decided, measured } = turn;
+  const { version, historyNext, historyFrom, historyKept, parts, historyParts, decided, measured } = turn;
   const waiting = waitingChange(turn.state, step.state);
   const dueOf = (now: Pick<Session, 'idleMs'>) => nextLook(step.state, at, idleTimesOf(now, times));
   const occurrences = occurrencesOf({ session, before: turn.state, ...step });
   const isWithout = (feature: 'webhooks' | 'approvers') => isUnused(seen, feature, ports.world.now());
   const notices = isWithout('webhooks') ? [] : await noticesOf(ports, occurrences, at);
   const result = await ports.turns.commit({
-    ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept, parts, measured },
+    ...{ ...rest, version, state: step.state, historyNext, historyFrom, historyKept },
+    ...{ parts, historyParts, measured },
     ...(rest.decided === undefined && decided !== undefined ? { decided } : {}),
     weighsMoney: weighsMoney(turn.state, step.state),
     log: [...log, ...step.log],
