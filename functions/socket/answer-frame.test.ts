@@ -19,6 +19,7 @@ const framesAfter = async (
 ): Promise<readonly Posted[]> => {
   const posted: Posted[] = [];
   const known = {
+    awaitGreeting: async () => true,
     frameMeter: { take: async () => verdict, forget: () => undefined },
     sockets: {
       post: async (_id: string, text: string) => void posted.push(JSON.parse(text)),
@@ -33,7 +34,7 @@ const framesAfter = async (
   };
   const request = {
     ...{ connectionId: 'c' as ConnectionId, sessionId, query: {}, subprotocols: [], body },
-    ...{ acceptedAt: 1000, correlationId: 'r' },
+    ...{ connectedAt: 1000, acceptedAt: 1000, correlationId: 'r' },
     principal: { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'hash' },
   };
   // No other port exists for a frame.

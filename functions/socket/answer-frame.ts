@@ -5,6 +5,7 @@ import { enterSession } from '#shared/application/access/enter-session.ts';
 import { type FoundSession, findSession, sessionNotFound } from '#shared/application/access/find-session.ts';
 import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
+import type { AwaitGreeting } from '#shared/application/connection/await-greeting.ts';
 import type { AuditDeps, Deps, MessageDeps } from '#shared/application/deps.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
@@ -28,7 +29,7 @@ import type { SocketRequest } from './socket-request.ts';
 export type FramePorts = MessageDeps &
   AuditDeps &
   Deps<'tokens' | 'adminTokenHash' | 'callers' | 'savedFiles'> &
-  TerminalPorts & { readonly frameMeter: FrameMeter };
+  TerminalPorts & { readonly frameMeter: FrameMeter; readonly awaitGreeting: AwaitGreeting };
 
 export type FrameSettings = {
   readonly limits: TurnLimits;
@@ -128,6 +129,8 @@ const act = async (
     }
     case 'process:input':
     case 'process:resize':
+      // Its output follows by itself.
+      if (!(await ports.awaitGreeting(request))) return ports.sockets.close(connectionId);
       await answerTerminal(ports, action, { session: found.session, ...request });
       break;
     case 'session:stop':
@@ -179,12 +182,14 @@ const findDecided = async (
   return { ...other, seen: found.seen };
 };
 
-/** A client that takes no answer is closed. */
+/** A client that takes no answer is closed, and one that was not greeted. */
 const post = async (
-  { sockets, world }: FramePorts,
-  { connectionId, sessionId }: SocketRequest,
+  { sockets, world, awaitGreeting }: FramePorts,
+  request: SocketRequest,
   { type, data }: { readonly type: 'error' | 'pong' | 'caller_tools:declared'; readonly data: JsonObject },
 ): Promise<void> => {
+  const { connectionId, sessionId } = request;
+  if (!(await awaitGreeting(request))) return sockets.close(connectionId);
   const frame = unnumberedFrame(type, { sessionId: sessionId ?? null, at: world.now(), data });
   // It would not learn what became of its frame: it connects again, and asks.
   if ((await sockets.post(connectionId, JSON.stringify(frame))) === 'slow') await sockets.close(connectionId);

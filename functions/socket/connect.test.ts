@@ -10,7 +10,7 @@ import { type ConnectPorts, connect } from './connect.ts';
 const sessionId = crypto.randomUUID() as SessionId;
 const request = {
   ...{ connectionId: 'c' as ConnectionId, sessionId, query: { sessionId }, subprotocols: [], body: '' },
-  ...{ acceptedAt: 1000, correlationId: 'r' },
+  ...{ connectedAt: 1000, acceptedAt: 1000, correlationId: 'r' },
   principal: { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'hash' },
 };
 

@@ -10,6 +10,7 @@ import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
+import { openGreetings } from '#shared/application/connection/await-greeting.ts';
 import { closeConnection } from '#shared/application/connection/close-connection.ts';
 import { openAttacher } from '#shared/application/process/attach-terminal.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
@@ -40,6 +41,7 @@ const ports = {
   link: openSandboxLink(environment, { lambda, correlation: runtime.correlation }),
   savedFiles: openSavedFiles(environment, { lambda, correlation: runtime.correlation }),
   frameMeter,
+  awaitGreeting: openGreetings({ connections: common.connections, world: systemWorld }),
   callers: makeCallerStore(table),
   rateLimiter: makeRateLimiter(table, rateOf(environment)),
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,

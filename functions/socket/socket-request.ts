@@ -26,6 +26,7 @@ export type SocketRequest = {
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly subprotocols: readonly string[];
   readonly body: string;
+  readonly connectedAt: number;
   readonly acceptedAt: number;
   readonly correlationId: string;
 };
@@ -42,7 +43,7 @@ const sessionIdIn = (authorizer: SocketContext['authorizer']): SessionId | undef
 };
 
 export const decodeSocketEvent = (event: SocketEvent): SocketRequest => {
-  const { connectionId, authorizer, requestTimeEpoch, requestId } = event.requestContext;
+  const { connectionId, authorizer, connectedAt, requestTimeEpoch, requestId } = event.requestContext;
   return {
     connectionId: connectionId as ConnectionId,
     principal: decodeStored(contextPrincipal, authorizer),
@@ -50,6 +51,7 @@ export const decodeSocketEvent = (event: SocketEvent): SocketRequest => {
     query: givenQuery(event.queryStringParameters),
     subprotocols: offeredSubprotocols(event.headers ?? null),
     body: event.body ?? '',
+    connectedAt,
     acceptedAt: requestTimeEpoch,
     correlationId: requestId,
   };

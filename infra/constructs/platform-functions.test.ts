@@ -197,7 +197,7 @@ describe('permissions', () => {
   test.each<[FunctionName, readonly string[]]>([
     ['authorizer', ['dynamodb:DeleteItem', 'dynamodb:GetItem']],
     ['socket', items],
-    ['on-connected', read],
+    ['on-connected', [...read, 'dynamodb:UpdateItem']],
     ['terminal', ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem']],
     ['relay', items],
     ['turn', items],

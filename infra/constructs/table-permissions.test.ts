@@ -47,7 +47,7 @@ describe('the table is written', () => {
     ]
   >([
     ['authorizer', []],
-    ['on-connected', []],
+    ['on-connected', [], { updates: ['SESSION'] }],
     ['sandbox-link', []],
     ['turn', ['AUDIT', ...work], { puts: [notice] }],
     ['task-events', work, { puts: [notice] }],

@@ -141,10 +141,11 @@ export const itemPermissions = (platform: PlatformTable) => {
       statement(platform, { actions: ['DeleteItem'], on: ['tickets'] }),
       statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
     ]),
-    /** Reads the sign-in of a browser, whose end may have missed the connection. */
-    'on-connected': onTable(platform, decrypt, [
+    /** Reads the sign-in of a browser, whose end may have missed the connection, and marks a subscriber as greeted. */
+    'on-connected': onTable(platform, encrypt, [
       statement(platform, { actions: readActions, on: ['work'] }),
       statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
+      statement(platform, { actions: ['UpdateItem'], on: ['sessions'] }),
     ]),
     /** Each frame checks its token in the same request as its session; a connection of a browser, its sign-in as it is stored. */
     socket: combine(

@@ -40,7 +40,7 @@ test('a caller whose socket is closed offers nothing, and one without a socket d
     { ...caller('old', 'open'), connectionId: gone },
     caller('cli', 'run'),
   ] as readonly Caller[];
-  expect(openCallers(callers, [here as ConnectionId]).map(({ callerId }) => callerId)).toEqual([
+  expect(openCallers(callers, [{ id: here as ConnectionId }]).map(({ callerId }) => callerId)).toEqual([
     'ide',
     'cli',
   ]);

@@ -6,6 +6,7 @@
 import type { ConnectionId } from './ids.ts';
 import type { ToolSpec } from './model.ts';
 import type { CallerRoute } from './requested-call.ts';
+import type { Subscriber } from './subscriber.ts';
 import { sandboxToolNames } from './tools.ts';
 
 export type Caller = {
@@ -18,9 +19,11 @@ export type Caller = {
 /** Those that can answer: an offer outlives its socket where its close was not reported. */
 export const openCallers = (
   callers: readonly Caller[],
-  subscribers: readonly ConnectionId[],
+  subscribers: readonly Subscriber[],
 ): readonly Caller[] =>
-  callers.filter(({ connectionId }) => connectionId === undefined || subscribers.includes(connectionId));
+  callers.filter(
+    ({ connectionId }) => connectionId === undefined || subscribers.some(({ id }) => id === connectionId),
+  );
 
 export const callersPerSessionMax = 8;
 export const callerToolsMax = 64;

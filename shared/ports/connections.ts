@@ -1,6 +1,7 @@
 /** Open sockets, with their principals and sessions, and the single-use tickets with which browsers open them. */
 import type { ConnectionId, SessionId } from '../domain/ids.ts';
 import type { Principal } from '../domain/principal.ts';
+import type { Subscriber } from '../domain/subscriber.ts';
 
 export type Connection = {
   readonly id: ConnectionId;
@@ -10,6 +11,8 @@ export type Connection = {
   readonly connectedAt: number;
   /** Replay the log after this number; absent: no replay. */
   readonly since?: number;
+  /** Of one with a session: its greeter must have greeted it by then, in epoch milliseconds. */
+  readonly greetBy?: number;
 };
 
 /** A socket that receives the number of waiting calls. */
@@ -30,7 +33,11 @@ export interface ConnectionStore {
   get(id: ConnectionId): Promise<Connection | undefined>;
   /** The removed connection; undefined when there was none, or it was opened at `openedBefore` or later, and stays. */
   remove(id: ConnectionId, options?: { readonly openedBefore: number }): Promise<Connection | undefined>;
-  subscribers(sessionId: SessionId): Promise<readonly ConnectionId[]>;
+  /** Those that were not greeted yet are among them. */
+  subscribers(sessionId: SessionId): Promise<readonly Subscriber[]>;
+  subscriber(sessionId: SessionId, id: ConnectionId): Promise<Subscriber | undefined>;
+  /** From now on publishers may post to it; false when it has been removed. */
+  greeted(sessionId: SessionId, id: ConnectionId): Promise<boolean>;
   /** The sockets without a session, with what each may decide. */
   approvers(): Promise<readonly Approver[]>;
   /** The time since which there have always been such sockets; 0 when there never were. */

@@ -11,10 +11,11 @@ import type { Checkpoint } from '../domain/checkpoint.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
 import type { UsedFeatures } from '../domain/features.ts';
 import type { HistoryMessage } from '../domain/history.ts';
-import type { ConnectionId, SessionId, WorkspaceId } from '../domain/ids.ts';
+import type { SessionId, WorkspaceId } from '../domain/ids.ts';
 import type { AccessToken } from '../domain/principal.ts';
 import type { Session } from '../domain/session.ts';
 import type { Slot } from '../domain/slot.ts';
+import type { Subscriber } from '../domain/subscriber.ts';
 import type { TokenMeasure } from '../domain/token-measure.ts';
 import type { TreeSpend } from '../domain/tree-budget.ts';
 import type { TurnRecord, TurnState } from '../domain/turn/turn.ts';
@@ -35,7 +36,7 @@ export type SessionWork = {
   readonly callers: readonly Caller[];
   /** The text that its agent reads before every conversation. */
   readonly instructions?: string;
-  readonly subscribers: readonly ConnectionId[];
+  readonly subscribers: readonly Subscriber[];
 };
 
 /** A checkpoint that the table does not name yet, and the one it follows. */
@@ -185,7 +186,7 @@ export interface TurnStore extends CallOutputs {
   /** The version of the turn and its subscribers, which a holder polls while something runs. */
   readVersion(id: SessionId): Promise<{
     readonly version: number;
-    readonly subscribers: readonly ConnectionId[];
+    readonly subscribers: readonly Subscriber[];
     /** Its holder is asked to cancel it. */
     readonly isCancelAsked?: true;
   }>;

@@ -171,7 +171,10 @@ describe('a read of the version', () => {
     await inbox.accept(session, message('m'), inboxLimits);
     await turns.commit(commitOf(session, { history: [said('a')], log: [note('one')] }));
     const seen = await turns.readVersion(session.id);
-    expect([seen.version, [...seen.subscribers].sort()]).toEqual([1, ids.sort()]);
+    expect([seen.version, seen.subscribers.map((subscriber) => subscriber.id).sort()]).toEqual([
+      1,
+      ids.sort(),
+    ]);
     expect(await turns.readVersion('nobody' as SessionId)).toEqual({ version: 0, subscribers: [] });
   });
 

@@ -422,7 +422,7 @@ test('subscribers are the open connections, and a ticket is valid once', async (
   const id = crypto.randomUUID() as ConnectionId;
   const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
   await connections.put({ id, sessionId, principal, connectedAt: 1, since: -1 });
-  expect(await connections.subscribers(sessionId)).toEqual([id]);
+  expect(await connections.subscribers(sessionId)).toEqual([{ id }]);
   expect(await connections.get(id)).toEqual({ id, sessionId, principal, connectedAt: 1, since: -1 });
   expect(await connections.remove(id, { openedBefore: 1 })).toBeUndefined();
   expect(await connections.remove(id, { openedBefore: 2 })).toMatchObject({ id, sessionId });

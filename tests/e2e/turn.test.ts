@@ -56,6 +56,25 @@ test('a rejected command is named in the answer, an approved one still runs', as
   await client.close();
 });
 
+test('nothing arrives before the greeting: what is sent at once is answered behind it', async () => {
+  const watched = await connect(server);
+  const { sessionId } = await watched.untilType('system:ready');
+  watched.send('message', { text: '$ for i in $(seq 400); do echo $i; sleep 0.02; done' });
+  await decide(watched, 0, true);
+  await watched.untilType('tool:progress');
+  for (let place = 0; place < 8; place += 1) {
+    const client = await connect(server, { sessionId });
+    client.send('ping');
+    client.send('caller_tools:declare', { callerId: `c${place}`, tools: [] });
+    client.sendRaw('no JSON');
+    for (const type of ['pong', 'caller_tools:declared', 'error']) await client.untilType(type);
+    expect(client.frames[0]?.type).toBe('system:ready');
+    await client.close();
+  }
+  await watched.untilType('completion');
+  await watched.close();
+});
+
 test('a client disconnected for a whole turn reconnects with its last number and gets the rest once, in order', async () => {
   const first = await connect(server);
   const ready = await first.untilType('system:ready');

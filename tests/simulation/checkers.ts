@@ -4,7 +4,10 @@
  * that hold in the end.
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
+import type { ConnectionId } from '#shared/domain/ids.ts';
+import { clocksApartMsMax } from '#shared/domain/limits.ts';
 import { isPoolEntry } from '#shared/domain/pool.ts';
+import { greetMsMax } from '#shared/domain/subscriber.ts';
 import { ApprovalChecker } from './approval-checker.ts';
 import type { CheckerOptions } from './checker-options.ts';
 import { DetachedChecker } from './detached-checker.ts';
@@ -147,6 +150,16 @@ export class Checkers {
     if (event.type === 'tool:output' && turned !== undefined) this.turns.output(id, event.data, turned.old);
     if (event.type === 'system' && event.data.kind === 'sandbox_stopped') this.ends.told(id);
     if (event.type === 'completion') this.sandboxes.saved(id, event.data);
+  }
+
+  /** The first frame of a client: its greeting, or why it gets none; where its greeter died, any, after a while. */
+  first(connection: ConnectionId, text: string): void {
+    const { table, sim } = this.#options;
+    const { type } = JSON.parse(text);
+    if (type === 'system:ready' || type === 'error') return;
+    const connectedAt = table.get(`CONNECTION#${connection}`, 'META')?.['connectedAt'];
+    if (sim.now() - Number(connectedAt) < greetMsMax - clocksApartMsMax)
+      sim.violate('nothing arrives before the greeting', `${connection} ${text}`);
   }
 
   /** A frame is posted to a client: what was told is in the log. */

@@ -17,9 +17,10 @@ type Seen = {
   /** Open sockets: what each client got. */
   readonly clients: Map<ConnectionId, string[]>;
   readonly onTold: (frame: string) => void;
+  readonly onFirst: (connection: ConnectionId, frame: string) => void;
 };
 
-export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): Sockets => {
+export const socketsFor = (invocation: Invocation, { clients, onTold, onFirst }: Seen): Sockets => {
   const { sim } = invocation;
   return {
     post: (connection, frame) =>
@@ -29,6 +30,7 @@ export const socketsFor = (invocation: Invocation, { clients, onTold }: Seen): S
         onTold(frame);
         const got = clients.get(connection);
         if (got === undefined) return 'gone' as const;
+        if (got.length === 0) onFirst(connection, frame);
         got.push(frame);
         if (sim.fires('clientLeaves')) clients.delete(connection);
         return 'sent' as const;

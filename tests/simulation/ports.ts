@@ -133,7 +133,11 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
   const onAnswered = (usage: TokenUsage): void => checkers.usage.answered(invocation, usage);
   return {
     ...storesOf(platform, invocation),
-    sockets: socketsFor(invocation, { clients, onTold: (frame) => checkers.told(frame) }),
+    sockets: socketsFor(invocation, {
+      clients,
+      onTold: (frame) => checkers.told(frame),
+      onFirst: (connection, frame) => checkers.first(connection, frame),
+    }),
     invoker: invokerFor(platform, invocation),
     forgetter: forgetterFor(platform, invocation),
     sandboxReturner: sandboxReturnerFor(platform, invocation),

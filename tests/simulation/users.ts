@@ -43,15 +43,20 @@ export const connect = async (
   options: { readonly approvals?: ApprovalMode; readonly effects?: EffectPolicy; readonly since?: number },
 ): Promise<ConnectionId> => {
   const { sim, clients } = platform;
-  const connectionId = `c-${sim.random.uuid()}` as ConnectionId;
-  clients.set(connectionId, []);
+  const first = `c-${sim.random.uuid()}` as ConnectionId;
+  let connectionId = first;
   for (let attempt = 0; attempt < triesMax && sim.now() < until; attempt += 1) {
+    // As the gateway does, which names each of them anew.
+    clients.delete(connectionId);
+    const id = (attempt === 0 ? first : `${first}-${attempt}`) as ConnectionId;
+    connectionId = id;
+    clients.set(id, []);
     const { status } = await platform.request('connect', async (ports) => {
       const { since, ...session } = options;
       const isNew = attempt === 0 && since === undefined;
-      const request = { connectionId, sessionId, isNew, principal, options: session, since };
+      const request = { connectionId: id, sessionId, isNew, principal, options: session, since };
       await openConnection(ports, request, defaultsOf(platform));
-      await ports.invoker.connected(connectionId);
+      await ports.invoker.connected(id);
     });
     if (status === 'done') break;
     await sim.pause(500);

@@ -1,8 +1,9 @@
-/** Opens a connection: finds or creates its session and stores it as a subscriber. */
+/** Opens a connection: finds or creates its session and stores it as a subscriber that is yet to be greeted. */
 
 import { mayRead, mayWrite } from '../../domain/access.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { greetMsMax } from '../../domain/subscriber.ts';
 import type { Connection } from '../../ports/connections.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { Deps, SessionDeps } from '../deps.ts';
@@ -29,11 +30,13 @@ export const openConnection = async (
 ): Promise<void> => {
   if (isNew) await makeSession(ports, { sessionId, principal, options, defaults });
   else await findNamed(ports, sessionId, principal);
+  const connectedAt = ports.world.now();
   const connection: Connection = {
     id: connectionId,
     sessionId,
     principal,
-    connectedAt: ports.world.now(),
+    connectedAt,
+    greetBy: connectedAt + greetMsMax,
     ...(since === undefined ? {} : { since }),
   };
   await ports.connections.put(connection);

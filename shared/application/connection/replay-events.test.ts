@@ -6,8 +6,10 @@ import type { ConnectionId } from '../../domain/ids.ts';
 import { clocksApartMsMax, eventsPerSessionMax } from '../../domain/limits.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
+import { awaitsGreeting, greetMsMax } from '../../domain/subscriber.ts';
 import { AppError } from '../../errors.ts';
 import type { TokenStore } from '../../ports/access.ts';
+import type { ConnectionStore } from '../../ports/connections.ts';
 import type { McpServerStore } from '../../ports/mcp-servers.ts';
 import { replayEvents } from './replay-events.ts';
 
@@ -24,6 +26,12 @@ type Connected = {
   /** Posts of an event that are refused, since the client reads slowly. */
   readonly slowPosts?: number;
   readonly onClosed?: () => void;
+  /** The milliseconds that are left to greet it, where others wait for that. */
+  readonly greetMs?: number;
+  /** Others greet or close it before this greeter does. */
+  readonly before?: (connections: ConnectionStore, session: Session) => Promise<unknown>;
+  /** Posts as a publisher does, while the first frame is posted. */
+  readonly onFirst?: (ports: ReturnType<typeof openQuietPorts>['ports'], session: Session) => Promise<void>;
 };
 
 /** The frames of a connection to a session whose log has this many events, the oldest of which may be purged. */
@@ -35,6 +43,7 @@ const connected = async (events: number, since: number | undefined, fields: Conn
   for (let left = events; left > 0; left -= 40)
     await ports.eventLog.append(session.id, Array(Math.min(left, 40)).fill(entry), 1);
   const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' } as const;
+  const { greetMs } = fields;
   await ports.connections.put({
     ...{
       id: connectionId,
@@ -42,8 +51,10 @@ const connected = async (events: number, since: number | undefined, fields: Conn
       principal,
       connectedAt: 1,
       ...(since === undefined ? {} : { since }),
+      ...(greetMs === undefined ? {} : { greetBy: ports.world.now() + greetMs }),
     },
   });
+  await fields.before?.(ports.connections, session);
   let { meanwhile = 0, behind = 0, slowPosts = 0 } = fields;
   const { aheadMs = 0 } = fields;
   const frames: { readonly seq: number | null; readonly type: string; readonly data: object }[] = [];
@@ -56,6 +67,7 @@ const connected = async (events: number, since: number | undefined, fields: Conn
           await ports.eventLog.append(session.id, [entry], ports.world.now() + aheadMs);
           return 'gone' as const;
         }
+        if (frames.length === 0) await fields.onFirst?.(ports, session);
         if (JSON.parse(text).seq === 2 && slowPosts-- > 0) return 'slow' as const;
         frames.push(JSON.parse(text));
         for (; behind > 0; behind -= 1)
@@ -127,5 +139,55 @@ test('one that reads nothing for too long is closed after the last event that it
   let closings = 0;
   const [, ...frames] = await connected(5, -1, { slowPosts: 1000, onClosed: () => (closings += 1) });
   expect(frames.map(({ seq }) => seq)).toEqual([0, 1]);
+  expect(closings).toBe(1);
+});
+
+test('an event of the time before the greeting reaches no subscriber, and is replayed behind it', async () => {
+  const passedOver: ConnectionId[] = [];
+  const frames = await connected(3, undefined, {
+    greetMs: greetMsMax,
+    onFirst: async (ports, { id }) => {
+      await ports.eventLog.append(id, [{ type: 'system', data: { kind: 'note' } }], ports.world.now());
+      const subscribers = await ports.connections.subscribers(id);
+      passedOver.push(
+        ...subscribers.filter((one) => awaitsGreeting(one, ports.world.now())).map((one) => one.id),
+      );
+    },
+  });
+  expect(passedOver).toEqual([connectionId]);
+  expect(frames.map(({ type, seq }) => [type, seq])).toEqual([
+    ['system:ready', null],
+    ['system', 3],
+  ]);
+});
+
+test.each([
+  ['is closed', async () => undefined, 1],
+  [
+    'that another greeted stays',
+    async (connections: ConnectionStore, { id }: Session) => connections.greeted(id, connectionId),
+    0,
+  ],
+] as const)('a connection whose greeter is late %s, and gets no greeting', async (_, before, closed) => {
+  let closings = 0;
+  const onClosed = () => (closings += 1);
+  expect(await connected(1, -1, { greetMs: clocksApartMsMax, before, onClosed })).toEqual([]);
+  expect(closings).toBe(closed);
+});
+
+test('one that closes while it is greeted gets nothing else', async () => {
+  const frames = await connected(3, -1, {
+    greetMs: greetMsMax,
+    onFirst: async ({ connections }) => void (await connections.remove(connectionId)),
+  });
+  expect(frames.map(({ type }) => type)).toEqual(['system:ready']);
+});
+
+test('one whose greeter fails is closed', async () => {
+  let closings = 0;
+  const checkProvider = () => {
+    throw new Error('the table is away');
+  };
+  await expect(connected(0, -1, { checkProvider, onClosed: () => (closings += 1) })).rejects.toThrow('away');
   expect(closings).toBe(1);
 });

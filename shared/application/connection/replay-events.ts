@@ -1,16 +1,20 @@
 /**
- * Sends a new connection its first frames: `system:ready`, the replay it asked for, and the approval that waits,
- * if one does. A replay that begins below the log is preceded by a frame that says so. A connection without a session
- * receives the number of waiting calls.
+ * Greets a new connection: sends it `system:ready`, the replay it asked for, and the approval that waits, if one does. A replay
+ * that begins below the log is preceded by a frame that says so. A connection without a session receives the number of waiting calls.
  *
- * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while. Frames that others posted in
- * vain until then are sent here, also to a connection that asked for no replay. A client that reads slowly is waited for, for a while.
+ * Only this greeter posts to a connection of a session before `system:ready`: publishers pass over a subscriber that was not greeted. It
+ * posts that frame, marks the subscriber as greeted, and only then reads the log: it sends what was logged since the
+ * `lastSeq` of that frame, also to a connection that asked for no replay. A connection that it cannot greet, or not in time, is closed,
+ * so that its client connects again.
+ *
+ * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while. A client that reads slowly is
+ * waited for, for a while.
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
 import { oldestKept } from '../../domain/event-log.ts';
 import { seenMsMax } from '../../domain/features.ts';
-import type { ConnectionId } from '../../domain/ids.ts';
+import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { clocksApartMsMax } from '../../domain/limits.ts';
 import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
@@ -33,13 +37,23 @@ export const replayEvents = async (
   ports: ConnectionDeps,
   { connectionId }: { readonly connectionId: ConnectionId },
 ): Promise<void> => {
-  const connection = await ports.connections.get(connectionId);
-  if (connection === undefined) return;
-  if (connection.sessionId === undefined) {
-    await replayToApprover(ports, connection);
-    return;
+  try {
+    const connection = await ports.connections.get(connectionId);
+    if (connection === undefined) return;
+    const { sessionId } = connection;
+    if (sessionId === undefined) await replayToApprover(ports, connection);
+    else await greet(ports, { ...connection, sessionId });
+  } catch (error) {
+    await ports.sockets.close(connectionId).catch(() => undefined);
+    throw error;
   }
-  const found = await ports.turns.getWithTurn(connection.sessionId);
+};
+
+type SessionConnection = Connection & { readonly sessionId: SessionId };
+
+const greet = async (ports: ConnectionDeps, connection: SessionConnection): Promise<void> => {
+  const { id: connectionId, sessionId } = connection;
+  const found = await ports.turns.getWithTurn(sessionId);
   if (found === undefined) return;
   const { session, turn } = found;
   try {
@@ -48,20 +62,33 @@ export const replayEvents = async (
   } catch (error) {
     if (!isAppError(error)) throw error;
     const refusal = frame(ports, session, { type: 'error', data: errorBody(error, ports.correlation.id()) });
-    await postFirst(ports, connectionId, JSON.stringify(refusal));
+    await postFirst(ports, connection, JSON.stringify(refusal));
     await ports.sockets.close(connectionId);
     return;
   }
-  const readyAt = await postFirst(ports, connectionId, JSON.stringify(await readyFrame(ports, session)));
-  if (readyAt === undefined) return;
+  if (!(await postFirst(ports, connection, JSON.stringify(await readyFrame(ports, session))))) {
+    await closeUngreeted(ports, connection);
+    return;
+  }
   if (!(await isStillIn(ports, connection))) return;
+  if (!(await ports.connections.greeted(sessionId, connectionId))) return;
+  const greetedAt = ports.world.now();
   const { since } = connection;
   const wanted =
-    since === undefined ? { since: session.lastSeq, until: readyAt + clocksApartMsMax } : { since };
+    since === undefined ? { since: session.lastSeq, until: greetedAt + clocksApartMsMax } : { since };
   const post = openPostInOrder(ports, connectionId);
   if (!(await replay(ports, { post, session, ...wanted }))) return;
   const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
   for (const request of waiting) if (request !== undefined && !(await post(JSON.stringify(request)))) return;
+};
+
+/** Another invocation may have greeted it; and one of a release before this says nothing of it. */
+const closeUngreeted = async (
+  { connections, sockets }: ConnectionDeps,
+  { id, sessionId }: SessionConnection,
+): Promise<void> => {
+  const subscriber = await connections.subscriber(sessionId, id);
+  if (subscriber?.greetBy !== undefined) await sockets.close(id);
 };
 
 /**
@@ -89,7 +116,7 @@ const replayToApprover = async (
   ports: ConnectionDeps,
   { id, principal, connectedAt }: Connection,
 ): Promise<void> => {
-  if ((await postFirst(ports, id, await waitingFrameFor(ports, principal))) === undefined) return;
+  if (!(await postFirst(ports, { id }, await waitingFrameFor(ports, principal)))) return;
   if (!(await isStillIn(ports, { id, principal }))) return;
   const knownAt = (await ports.connections.approversSince()) + seenMsMax + clocksMs;
   if (connectedAt >= knownAt) return;
@@ -102,7 +129,9 @@ const waitingBelow = async (
   ports: ConnectionDeps,
   session: Session,
 ): Promise<readonly (Frame | undefined)[]> => {
-  if (session.hasChildren === undefined) return [];
+  // The first child may have come, and asked, before the connection was greeted.
+  const { hasChildren } = (await ports.sessions.get(session.id)) ?? session;
+  if (hasChildren === undefined) return [];
   const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
   const found = await Promise.all(running.map(({ id }) => ports.turns.getWithTurn(id)));
   const waiting = await Promise.all(
@@ -126,18 +155,18 @@ const readyFrame = async (ports: ConnectionDeps, session: Session): Promise<Fram
   return frame(ports, session, { type: 'system:ready', data });
 };
 
-/** The time from which the connection takes posts, in epoch milliseconds; undefined when the client never came. */
+/** False when the client never came, or others may have posted to it, since it is late. */
 const postFirst = async (
   { sockets, world }: ConnectionDeps,
-  connectionId: ConnectionId,
+  { id, greetBy = Number.POSITIVE_INFINITY }: Pick<Connection, 'id' | 'greetBy'>,
   first: string,
-): Promise<number | undefined> => {
+): Promise<boolean> => {
   for (let attempt = 0; attempt < firstPostTriesMax; attempt += 1) {
-    const at = world.now();
-    if ((await sockets.post(connectionId, first)) === 'sent') return at;
+    if (world.now() >= greetBy - clocksApartMsMax) return false;
+    if ((await sockets.post(id, first)) === 'sent') return true;
     await world.sleep(firstPostPauseMs * (1 + attempt / 4));
   }
-  return undefined;
+  return false;
 };
 
 type Replay = {

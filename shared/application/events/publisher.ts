@@ -5,6 +5,10 @@
  * Frames reach each subscriber in order, subscribers in parallel. A subscriber that left is removed; one that cannot keep up
  * misses frames and fetches the gap from the log. New subscribers are noticed within a bounded time, so that a stream of
  * deltas costs no reads of its own.
+ *
+ * One that was not greeted yet is passed over: its first frame is `system:ready`. While there is one, all but pieces of a stream are
+ * published to subscribers that were read after the commit. So an event that passes one over was logged before it was greeted, and is
+ * replayed to it (replay-events.ts).
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -15,6 +19,7 @@ import { carriedFrameBytesMax, connectMsMax, subscriberRefreshMs } from '../../d
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
+import { awaitsGreeting, type Subscriber } from '../../domain/subscriber.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, Connection } from '../../ports/connections.ts';
@@ -26,16 +31,19 @@ export type Publisher = {
   /** Sends the number of waiting calls to those who decide in the project. */
   readonly waitingChanged: (project: ProjectId) => Promise<void>;
   /** As they were last read, without those that a post has shown to be gone. */
-  readonly subscribers: () => readonly ConnectionId[];
+  readonly subscribers: () => readonly Subscriber[];
   /** The caller has just read the subscribers. */
-  readonly setSubscribers: (subscribers: readonly ConnectionId[]) => void;
+  readonly setSubscribers: (subscribers: readonly Subscriber[]) => void;
 };
+
+/** The event that follows the last piece has the whole. */
+const streamedTypes: ReadonlySet<Frame['type']> = new Set(['delta', 'reasoning_delta', 'tool:progress']);
 
 /** `known` saves the first read, when the caller has just made it. */
 export const openPublisher = (
   ports: PublishDeps,
   { id: sessionId, tree }: Pick<Session, 'id' | 'tree'>,
-  known?: readonly ConnectionId[],
+  known?: readonly Subscriber[],
 ): Publisher => {
   const { telemetry } = ports;
   const root = tree && openPublisher(ports, { id: tree.root });
@@ -44,13 +52,18 @@ export const openPublisher = (
   let last: Promise<void> = Promise.resolve();
 
   const publishNow = async (frames: readonly Frame[]): Promise<void> => {
-    if (ports.world.now() - readAt > subscriberRefreshMs) {
+    const now = ports.world.now();
+    const awaits = (subscriber: Subscriber) => awaitsGreeting(subscriber, now);
+    const isExact = subscribers.some(awaits) && !frames.every(({ type }) => streamedTypes.has(type));
+    if (isExact || now - readAt > subscriberRefreshMs) {
       subscribers = await ports.connections.subscribers(sessionId);
       readAt = ports.world.now();
     }
     const texts = frames.map((frame) => JSON.stringify(frame));
-    const stays = await Promise.all(subscribers.map((subscriber) => postTo(ports, subscriber, texts)));
-    subscribers = subscribers.filter((_, index) => stays[index]);
+    const posted = subscribers.filter((subscriber) => !awaits(subscriber));
+    const stays = await Promise.all(posted.map(({ id }) => postTo(ports, id, texts)));
+    const left = new Set(posted.filter((_, index) => !stays[index]).map(({ id }) => id));
+    subscribers = subscribers.filter(({ id }) => !left.has(id));
     await root?.publish(frames.map(forwardedToRoot).filter((frame) => frame !== undefined));
   };
 

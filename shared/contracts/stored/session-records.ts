@@ -152,6 +152,7 @@ export const connectionRecord = z.object({
   principal: principalRecord,
   connectedAt: epochMs,
   since: z.number().int().min(-1).exactOptional(),
+  greetBy: epochMs.exactOptional(),
 });
 
 export const followerRecord = z.object({

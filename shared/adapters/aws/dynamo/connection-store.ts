@@ -2,7 +2,13 @@
  * `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it subscribes
  * to. One that a token or a browser's sign-in opened is listed with that, too.
  */
-import { DeleteCommand, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
 import { approverRecord, connectionRecord, openedRecord } from '#shared/contracts/stored/session-records.ts';
@@ -12,7 +18,7 @@ import type { Connection, ConnectionStore } from '#shared/ports/connections.ts';
 import { approverOpened, approversSince } from './features.ts';
 import { queryAll } from './query-pages.ts';
 import { approverPartition, cancellations, isConditionFailed, keys, type Table } from './table.ts';
-import { subscribers } from './turn-store.ts';
+import { subscriberFrom, subscribers } from './turn-store.ts';
 
 /** API Gateway ends a connection after two hours; its items outlive it by a little. */
 const connectionSecondsMax = 3 * 3600;
@@ -23,6 +29,8 @@ export const makeConnectionStore = (table: Table): ConnectionStore => ({
   remove: remove(table),
   openedBy: openedBy(table),
   subscribers: subscribers(table),
+  subscriber: subscriber(table),
+  greeted: greeted(table),
   approvers: approvers(table),
   approversSince: approversSince(table),
   putTicket: async (hash, { principal, expiresAt }) => {
@@ -46,14 +54,14 @@ const put =
   (table: Table): ConnectionStore['put'] =>
   async (connection: Connection) => {
     const { client, name } = table;
-    const { id, principal, connectedAt, sessionId } = connection;
+    const { id, principal, connectedAt, sessionId, greetBy } = connection;
     const ttl = Math.ceil(connectedAt / 1000) + connectionSecondsMax;
     if (sessionId === undefined) await approverOpened(table, connectedAt, connectionSecondsMax * 1000);
     const items = [
       { ...keys.connection(id), ...connection, ttl },
       sessionId === undefined
         ? { ...besideOf(connection), id, principal, ttl }
-        : { ...besideOf(connection), ttl },
+        : { ...besideOf(connection), ttl, ...(greetBy === undefined ? {} : { greetBy }) },
     ];
     const puts = items.map((Item) => ({ Put: { TableName: name, Item } }));
     try {
@@ -90,6 +98,34 @@ const openedBy =
 /** The key by which publishers find it. */
 const besideOf = ({ id, sessionId }: Connection) =>
   sessionId === undefined ? keys.approver(id) : keys.subscriber(sessionId, id);
+
+const subscriber =
+  ({ client, name }: Table): ConnectionStore['subscriber'] =>
+  async (sessionId, id) => {
+    const { Item } = await client.send(
+      new GetCommand({ TableName: name, Key: keys.subscriber(sessionId, id), ConsistentRead: true }),
+    );
+    return Item && subscriberFrom(Item);
+  };
+
+const greeted =
+  ({ client, name }: Table): ConnectionStore['greeted'] =>
+  async (sessionId, id) => {
+    try {
+      await client.send(
+        new UpdateCommand({
+          TableName: name,
+          Key: keys.subscriber(sessionId, id),
+          ConditionExpression: 'attribute_exists(pk)',
+          UpdateExpression: 'REMOVE greetBy',
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (isConditionFailed(error)) return false;
+      throw error;
+    }
+  };
 
 /** As many as people have the app open. */
 const approvers =

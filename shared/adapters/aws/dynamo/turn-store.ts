@@ -6,6 +6,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { redriveAfterMs } from '#shared/domain/limits.ts';
+import type { Subscriber } from '#shared/domain/subscriber.ts';
 import type { TurnRecord } from '#shared/domain/turn/turn.ts';
 import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { batchGet } from './batch.ts';
@@ -169,7 +170,7 @@ const counted = (
 
 export const subscribers =
   (table: Table) =>
-  async (id: SessionId): Promise<readonly ConnectionId[]> =>
+  async (id: SessionId): Promise<readonly Subscriber[]> =>
     (await partitionItems(table, { pk: keys.session(id).pk, from: 'WATCHER#' })).map(subscriberFrom);
 
 /** The turn and its subscribers lie side by side. */
@@ -206,7 +207,10 @@ const askToCancel =
     }
   };
 
-const subscriberFrom = ({ sk }: Item): ConnectionId => String(sk).slice('WATCHER#'.length) as ConnectionId;
+export const subscriberFrom = ({ sk, greetBy }: Item): Subscriber => ({
+  id: String(sk).slice('WATCHER#'.length) as ConnectionId,
+  ...(greetBy === undefined ? {} : { greetBy: Number(greetBy) }),
+});
 
 const wake =
   ({ client, name }: Table): TurnStore['wake'] =>

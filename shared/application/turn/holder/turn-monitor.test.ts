@@ -3,13 +3,14 @@
 import { expect, test } from 'vitest';
 import { fake } from '../../../../tests/fake.ts';
 import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
+import type { Subscriber } from '../../../domain/subscriber.ts';
 import type { TurnStore } from '../../../ports/turn-store.ts';
 import { monitorTurn } from './turn-monitor.ts';
 
 type Version = {
   readonly isCancelAsked?: true;
   readonly version: number;
-  readonly subscribers: readonly ConnectionId[];
+  readonly subscribers: readonly Subscriber[];
 };
 
 /** A clock that a test moves: each tick ends every sleep, and runs what follows it. */
@@ -44,7 +45,7 @@ const open = (handoverAt = 1_000_000) => {
     {
       sessionId: 's' as SessionId,
       version: 3,
-      onSubscribers: (subscribers) => refreshed.push(subscribers),
+      onSubscribers: (subscribers) => refreshed.push(subscribers.map(({ id }) => id)),
       startedAt: 0,
       handoverAt,
     },
@@ -135,9 +136,9 @@ test("near the end of the function's time it interrupts for a handover, and only
 
 test('new subscribers are given to the publisher at every read', async () => {
   const { monitor, see, refreshed, tick } = open();
-  see(() => ({ version: 3, subscribers: ['c1' as ConnectionId] }));
+  see(() => ({ version: 3, subscribers: [{ id: 'c1' as ConnectionId }] }));
   await tick();
-  see(() => ({ version: 3, subscribers: ['c1' as ConnectionId, 'c2' as ConnectionId] }));
+  see(() => ({ version: 3, subscribers: [{ id: 'c1' as ConnectionId }, { id: 'c2' as ConnectionId }] }));
   await tick();
   expect(refreshed).toEqual([['c1'], ['c1', 'c2']]);
   monitor.stop();

@@ -6,7 +6,8 @@
  * that fails is repeated: the deadline comes all the same. A request to cancel belongs to the version that it lies beside.
  */
 
-import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
+import type { SessionId } from '../../../domain/ids.ts';
+import type { Subscriber } from '../../../domain/subscriber.ts';
 import type { Deps } from '../../deps.ts';
 
 /**
@@ -33,7 +34,7 @@ export type TurnMonitor = {
 export type MonitoredTurn = {
   readonly sessionId: SessionId;
   readonly version: number;
-  readonly onSubscribers: (subscribers: readonly ConnectionId[]) => void;
+  readonly onSubscribers: (subscribers: readonly Subscriber[]) => void;
   /** Epoch milliseconds at which the invocation began. */
   readonly startedAt: number;
   /** Epoch milliseconds after which nothing long may run. */

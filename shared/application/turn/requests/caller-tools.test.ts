@@ -149,7 +149,7 @@ const crowd = async (...gone: readonly string[]) => {
     posted,
     declare: (callerId: string) => declareTools({ ...ports, sockets }, session, offer(callerId)),
     callers: async () => (await ports.callers.list(session.id)).map(({ callerId }) => callerId),
-    subscribers: () => ports.connections.subscribers(session.id),
+    subscribers: async () => (await ports.connections.subscribers(session.id)).map(({ id }) => id),
   };
 };
 

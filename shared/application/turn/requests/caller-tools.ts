@@ -10,6 +10,7 @@ import {
 } from '../../../domain/caller-tool.ts';
 import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
+import { awaitsGreeting } from '../../../domain/subscriber.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
 import type { TurnLimits } from '../../../domain/turn/turn.ts';
@@ -60,12 +61,17 @@ const withoutGone = async (
   return kept.filter((caller) => caller !== undefined);
 };
 
-/** Only the gateway knows, and says so to a post: of a frame that asks nothing. A post that fails otherwise says nothing. */
+/**
+ * Only the gateway knows, and says so to a post: of a frame that asks nothing. A post that fails otherwise says nothing. One that was not
+ * greeted yet has just come.
+ */
 const isGone = async (
-  { sockets, world }: DeclareDeps,
+  { connections, sockets, world }: DeclareDeps,
   sessionId: SessionId,
   id: ConnectionId,
 ): Promise<boolean> => {
+  const subscriber = await connections.subscriber(sessionId, id);
+  if (subscriber !== undefined && awaitsGreeting(subscriber, world.now())) return false;
   const frame = unnumberedFrame('pong', { sessionId, at: world.now(), data: {} });
   const posted = await sockets.post(id, JSON.stringify(frame)).catch(() => undefined);
   return posted === 'gone';

@@ -1,0 +1,13 @@
+/** A socket of a session as publishers see it: it takes frames once it was greeted. */
+import type { ConnectionId } from './ids.ts';
+
+export type Subscriber = {
+  readonly id: ConnectionId;
+  /** Epoch milliseconds: until then only its greeter may post to it. Absent: it was greeted. */
+  readonly greetBy?: number;
+};
+
+/** Where its greeter has died, a connection takes frames without a greeting after so many milliseconds. */
+export const greetMsMax = 30_000;
+
+export const awaitsGreeting = ({ greetBy = 0 }: Subscriber, now: number): boolean => greetBy > now;
