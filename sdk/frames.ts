@@ -15,6 +15,8 @@ export type Greeting = {
   readonly lastSeq: number;
   readonly tools?: readonly string[];
   readonly mcpServers?: readonly { readonly name: string; readonly status: string }[];
+  /** Of the demo provider: that it is no language model. */
+  readonly note?: string;
 };
 
 export type OutputPiece = {

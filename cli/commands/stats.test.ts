@@ -28,3 +28,18 @@ test('current use names the agent slots of each project', async () => {
     ].join('\n'),
   );
 });
+
+test('execution sessions of several owners are told apart, since each has slots of its own', async () => {
+  const stats = {
+    ...{ activeSessions: 12, maxSessions: 10, totalMemoryMb: 0, totalCpus: 0, flavorCounts: {} },
+    ...{ allocatedPorts: 0, availablePorts: 1000, limits: 'enforced', pool: { ready: 0, target: 0 } },
+    executionSlots: [
+      { name: 'deployment', used: 5, max: 10 },
+      { project: 'p', name: 'shop', used: 7, max: 10 },
+    ],
+  };
+  await using there = await logIn({ 'GET /api/stats': { body: stats } });
+  const { stdout } = await there.run(['stats']);
+  expect(stdout).toMatch(/^execution sessions of deployment +5 of 10\nexecution sessions of shop +7 of 10\n/);
+  expect(stdout).not.toContain('12');
+});

@@ -11,11 +11,19 @@ const rowsOf = ({
   flavorCounts,
   pool,
   agentSlots = [],
+  executionSlots = [],
   ...stats
 }: Stats): readonly (readonly [string, Cell])[] => {
   const flavors = Object.entries(flavorCounts).map(([flavor, count]) => `${count} ${flavor}`);
+  // Each owner has slots of its own.
+  const counted =
+    executionSlots.length > 1
+      ? executionSlots.map(
+          ({ name, used, max }) => [`execution sessions of ${name}`, `${used} of ${max}`] as const,
+        )
+      : [['execution sessions', `${stats.activeSessions} of ${stats.maxSessions}`] as const];
   return [
-    ['execution sessions', `${stats.activeSessions} of ${stats.maxSessions}`],
+    ...counted,
     ['their flavors', flavors.length === 0 ? '-' : flavors.join(', ')],
     ['their memory', `${stats.totalMemoryMb} MB`],
     ['their CPUs', stats.totalCpus],

@@ -40,7 +40,6 @@ export const conversationRoutes = ({
         'path_outside_workspace',
         'payload_too_large',
         'too_many_requests',
-        'provider_not_configured',
         'resource_limit_exceeded',
       ],
     },

@@ -55,8 +55,8 @@ export const fileReadRoutes = ({ ports, settings }: FileRoutes): readonly ApiRou
         errors: readErrors,
       },
       handler: (event, { session }) => {
-        const { path, recursive, archive } = queryOf(event, filesQuery);
-        checkedPath(path);
+        const { recursive, archive, ...query } = queryOf(event, filesQuery);
+        const path = checkedPath(query.path);
         if (archive !== undefined) return sendArchive(event, session, path);
         return read(event, session, { want: recursive ? 'tree' : 'folder', path });
       },

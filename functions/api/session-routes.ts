@@ -54,7 +54,6 @@ export type SessionPorts = SessionDeps &
 const createErrors = [
   'invalid_flavor',
   'unsupported_language',
-  'provider_not_configured',
   'project_not_found',
   'workspace_not_found',
   'session_not_found',

@@ -2,7 +2,7 @@
 
 import type { Deps } from '#shared/application/deps.ts';
 import { readUsageMetrics } from '#shared/application/metrics/read-usage-metrics.ts';
-import { agentSlotsInUse } from '#shared/application/project/agent-slots.ts';
+import { agentSlotsInUse, countedProjects } from '#shared/application/project/agent-slots.ts';
 import { resourceStats, type StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import {
   statsAnswer,
@@ -26,9 +26,10 @@ export const statsRoutes = ({
     contract: { summary: 'Show current use and limits', answers: { 200: statsAnswer } },
     handler: async (event) => {
       const principal = principalOf(event);
+      const projects = await countedProjects(ports, principal);
       const [resources, agents] = await Promise.all([
-        resourceStats(ports, principal, stats),
-        agentSlotsInUse(ports, principal),
+        resourceStats(ports, { principal, projects }, stats),
+        agentSlotsInUse(ports, projects),
       ]);
       return json(200, { ...resources, agentSlots: agents });
     },

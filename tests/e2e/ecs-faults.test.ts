@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { sandboxWaitMsMax } from '#shared/domain/limits.ts';
 import { endSession, makeSession, openAgent, sandboxRecord, showSession, systemEvents } from './agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
+import { connect, errorOf } from './mcp-clients.ts';
 import { killServer } from './sandbox-processes.ts';
 import { isStrict } from './server.ts';
 
@@ -121,6 +122,19 @@ test('a sandbox that dies while starting is started again; one that always dies 
     state: 'stopped',
     reason: expect.stringContaining('CannotPullContainerError'),
   });
+});
+
+test('an execution whose first sandbox fails to start leaves its session in error, until a client stops it', async () => {
+  const client = await connect(cloud);
+  onTestFinished(() => client.close());
+  await cloud.setFaults({ diesWhileStarting: always });
+  const error = errorOf(await client.call('execute_code', { code: '1', flavor: 'micro' }));
+  expect(error.type).toBe('sandbox_start_failed');
+  const id = String(Object.entries(error).find(([name]) => name === 'session_id')?.[1]);
+  expect((await showSession(cloud, id)).status).toBe('error');
+  expect((await firstRequest(id)).error?.code).toBe('invalid_session_state');
+  await endSession(cloud, id);
+  expect((await showSession(cloud, id)).status).toBe('stopped');
 });
 
 test('a sandbox without an address event is found by asking ECS', async () => {

@@ -73,15 +73,26 @@ describe('a project', () => {
       disabledTools: null,
     };
     const [status, changed] = await ask('PATCH', path, change);
-    const { description: _, disabledTools: __, ...kept } = project;
+    const { description: _, disabledTools: __, maxCostUsd: ___, ...kept } = project;
     const now = {
       ...kept,
       name: 'second',
       approvals: 'auto',
       limits: { maxRecursionDepth: 5, maxAgentsPerSession: 7 },
+      ...{ maxRecursionDepth: 5, maxAgentsPerSession: 7 },
     };
     expect([status, changed]).toEqual([200, now]);
     expect((await ask('GET', path))[1]).toEqual({ ...now, secrets: ['A_KEY'] });
+  });
+
+  test('takes each limit beside the others of its limits, too, and shows it in both places', async () => {
+    const project = await made('/projects', { name: 'flat', maxCostUsd: 5 });
+    expect(project).toMatchObject({ maxCostUsd: 5, limits: { maxCostUsd: 5 } });
+    const path = `/projects/${project['id']}`;
+    const change = { maxCostUsd: null, maxRecursionDepth: 2, limits: { maxAgentsPerSession: 7 } };
+    const { maxCostUsd: _, ...kept } = project;
+    const limits = { maxRecursionDepth: 2, maxAgentsPerSession: 7 };
+    expect(await ask('PATCH', path, change)).toEqual([200, { ...kept, ...limits, limits }]);
   });
 
   test('gives its defaults to new sessions, and those keep them', async () => {
@@ -120,6 +131,8 @@ describe('a project', () => {
     [{ limits: { maxRecursionDepth: 1.5 } }, '400 invalid_request'],
     [{ limits: { maxAgentsPerSession: 0 } }, '400 invalid_request'],
     [{ limits: { maxCostUsd: -1 } }, '400 invalid_request'],
+    [{ maxCostUsd: -1 }, '400 invalid_request'],
+    [{ maxCostUsd: 1, limits: { maxCostUsd: 2 } }, '400 invalid_request'],
     [{ provider: 'nobody' }, '400 invalid_request'],
     [{ mcpNamespacing: 'other' }, '400 invalid_request'],
     [{ autonomy: 'full' }, '400 invalid_request'],
@@ -242,7 +255,13 @@ test('a workspace is created, shown and deleted: its sandbox and its objects are
   const id = crypto.randomUUID();
   const options = { id, externalId: 'thread', source: 'a chat' };
   const workspace = await made(path, options);
-  expect(workspace).toMatchObject({ ...options, project, isDefault: false, activeSessions: 0 });
+  expect(workspace).toMatchObject({
+    ...options,
+    project,
+    projectId: project,
+    isDefault: false,
+    activeSessions: 0,
+  });
   expect((await ask('POST', path, options))[0]).toBe(200);
   expect(await ask('GET', `${path}/${id}`)).toEqual([200, workspace]);
   const agent = await openAgent(cloud, { project, workspace: id });

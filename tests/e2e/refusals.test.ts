@@ -118,7 +118,20 @@ test('a path out of the workspace is refused', async () => {
   const encoded = '..%2F..%2Fetc%2Fpasswd';
   expect(await codeOf(`/api/sessions/${id}/files/${encoded}`)).toEqual([400, 'path_outside_workspace']);
   expect(await codeOf(`/api/sessions/${id}/files?path=${encoded}`)).toEqual([400, 'path_outside_workspace']);
+  const turnsBack = 'a%2F..%2F..%2Fetc%2Fpasswd';
+  expect(await codeOf(`/api/sessions/${id}/files/${turnsBack}`)).toEqual([400, 'path_outside_workspace']);
   expect(await codeOf(`/api/sessions/${id}/files/missing.txt`)).toEqual([404, 'file_not_found']);
+});
+
+test('a path that stays inside the workspace by its text is served', async () => {
+  const made = await server.request('/api/sessions', { method: 'POST', body: '{"flavor":"micro"}' });
+  const { id } = (await made.json()) as { id: string };
+  await untilStarted(id);
+  const files = `/api/sessions/${id}/files`;
+  expect((await server.request(`${files}/a%2F..%2Fb.txt`, { method: 'PUT', body: 'hello' })).status).toBe(201);
+  expect(await (await server.request(`${files}/c%2F..%2Fb.txt`)).text()).toBe('hello');
+  expect((await server.request(`${files}?path=a%2F..`)).status).toBe(200);
+  expect(await codeOf(`${files}/a%2F..%2Fmissing.txt`)).toEqual([404, 'file_not_found']);
 });
 
 test('a path that no file can have is an invalid request', async () => {

@@ -28,6 +28,7 @@ test('two commands are approved one after the other and answered together', asyn
   const client = await connect(server);
   const ready = await client.untilType('system:ready');
   expect(ready.data).toMatchObject({ provider: 'demo', status: 'created', lastSeq: -1, mcpServers: [] });
+  expect(ready.data.note).toContain('no language model');
   client.send('message', { text: '$ echo a\n$ echo b', messageId: 'm1' });
   expect(await decide(client, 0, true)).toMatchObject({ queuePosition: 1, totalInQueue: 2 });
   expect(await decide(client, 1, true)).toMatchObject({ queuePosition: 2, totalInQueue: 2 });

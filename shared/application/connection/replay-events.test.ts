@@ -15,8 +15,7 @@ import { replayEvents } from './replay-events.ts';
 
 const connectionId = 'c' as ConnectionId;
 
-type Connected = {
-  readonly kind?: Session['kind'];
+type Connected = Partial<Pick<Session, 'kind' | 'provider'>> & {
   readonly checkProvider?: () => void;
   /** Events that are appended, each with a frame that is refused, before `$connect` has returned; and right after. */
   readonly meanwhile?: number;
@@ -37,7 +36,8 @@ type Connected = {
 /** The frames of a connection to a session whose log has this many events, the oldest of which may be purged. */
 const connected = async (events: number, since: number | undefined, fields: Connected = {}) => {
   const { ports } = openQuietPorts();
-  const session = { ...newSession(), kind: fields.kind ?? ('agent' as const) };
+  const { kind = 'agent', provider } = fields;
+  const session = { ...newSession(), kind, ...(provider === undefined ? {} : { provider }) };
   await ports.sessions.create(session, {});
   const entry = { type: 'system', data: { kind: 'note' } } as const;
   for (let left = events; left > 0; left -= 40)
@@ -116,6 +116,16 @@ test.each([
   };
   const [first] = await connected(0, -1, { kind, checkProvider });
   expect(first?.type).toBe(type);
+});
+
+test.each([
+  ['demo', 'no language model'],
+  ['anthropic', undefined],
+] as const)('with the provider %s the first frame has the note %s', async (provider, note) => {
+  const [ready] = await connected(0, -1, { provider });
+  expect(ready?.data).toMatchObject({ provider });
+  const found = ready && 'note' in ready.data ? ready.data.note : undefined;
+  expect(found).toEqual(note && expect.stringContaining(note));
 });
 
 test.each([0, clocksApartMsMax])(

@@ -146,12 +146,15 @@ const frame = (
   { type, data }: { type: 'system:ready' | 'system' | 'error'; data: Frame['data'] },
 ): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
 
+const demoNote = 'The demo provider is no language model: it runs the commands that a message contains.';
+
 const readyFrame = async (ports: ConnectionDeps, session: Session): Promise<Frame> => {
   const { provider, model, id: sessionId, status, lastSeq } = session;
   const offer = await offerTools(ports, session, await ports.callers.list(session.id));
   const tools = offer.tools.map(({ name }) => name);
   const mcpServers = offer.servers.map(({ name, status: health }) => ({ name, status: health }));
-  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers };
+  const note = provider === 'demo' ? { note: demoNote } : {};
+  const data = { provider, model, sessionId, status, lastSeq, tools, mcpServers, ...note };
   return frame(ports, session, { type: 'system:ready', data });
 };
 

@@ -10,6 +10,7 @@ import { AppError, UnsentError } from '../../errors.ts';
 import type { SandboxLink, SandboxTools } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { fillPool } from '../janitor/fill-pool.ts';
+import { requireActive } from '../sandbox/open-sandbox.ts';
 import { type Execution, execute } from './execute.ts';
 import { executeInBackground } from './execute-in-background.ts';
 
@@ -189,10 +190,16 @@ describe('a first call whose sandbox does not start', () => {
     start: () => Promise.reject(capacity),
   });
 
-  test('deletes its session', async () => {
+  test('ends its session in error, which takes no other call', async () => {
     const quiet = open();
     await expect(quiet.run({ host: host(quiet) })).rejects.toMatchObject({ code: 'sandbox_start_failed' });
-    expect((await quiet.only()).status).toBe('stopped');
+    const session = await quiet.only();
+    expect(session.status).toBe('error');
+    const { events } = await quiet.ports.eventLog.read(session.id, { since: -1, eventsMax: 9 });
+    expect(events.at(-1)?.data).toEqual({ kind: 'session_status', status: 'error' });
+    const refused = { code: 'invalid_session_state' };
+    await expect(quiet.run({}, { sessionId: session.id })).rejects.toMatchObject(refused);
+    expect(() => requireActive(session)).toThrow(expect.objectContaining(refused));
   });
 
   test('reports why, also when ending its session fails', async () => {

@@ -52,7 +52,7 @@ export const execute = async (ports: ExecutionDeps, execution: Execution): Promi
   }
 };
 
-/** The sandbox of the session; a new session whose sandbox does not start is ended. */
+/** The sandbox of the session; a new session whose sandbox does not start is ended: in `error`, if that was the platform's fault. */
 export const openFirst = async (
   ports: ExecutionDeps,
   { defaults, wait, onPhase }: ExecutionOptions,
@@ -69,7 +69,8 @@ export const openFirst = async (
   try {
     return await enterSandbox(ports, session, opening);
   } catch (error) {
-    if (sessionCreated) await giveUp(ports, session, error);
+    const isStartFailed = !isRefused(error) && !signal?.aborted;
+    if (sessionCreated) await giveUp(ports, session, { cause: error, isStartFailed });
     refuseCancelled(signal);
     throw error;
   }
@@ -80,10 +81,15 @@ export const isRefused = (error: unknown): boolean =>
   isAppError(error) && error.code === 'resource_limit_exceeded';
 
 /** A session whose first sandbox never came is of no use. The start's error is the one that the client gets. */
-const giveUp = async (ports: ExecutionDeps, session: Session, cause: unknown): Promise<void> => {
+const giveUp = async (
+  ports: ExecutionDeps,
+  session: Session,
+  { cause, isStartFailed }: { readonly cause: unknown; readonly isStartFailed: boolean },
+): Promise<void> => {
   try {
     if (isRefused(cause) && (await ports.sessions.removeUnused(session))) return;
-    await endSession(ports, session, { reason: 'its first sandbox did not start' });
+    const status = isStartFailed ? 'error' : 'stopped';
+    await endSession(ports, session, { reason: 'its first sandbox did not start', status });
   } catch (error) {
     ports.telemetry.warn('a session without a sandbox was not ended', { sessionId: session.id, error });
   }

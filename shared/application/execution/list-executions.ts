@@ -1,23 +1,33 @@
 /**
- * The execution sessions of an owner that have not ended, also those that are paused. The index of sessions is read, whose
- * newest entries may be late, and the slots, which are not.
+ * The execution sessions that a caller may see and that have not ended, also those that are paused: its own and, to a scope of the
+ * deployment, the newest of its projects. The index of sessions is read, whose newest entries may be late, and the slots of the
+ * caller, which are not.
  */
 
-import { mayRead } from '../../domain/access.ts';
+import { mayRead, mayUse } from '../../domain/access.ts';
 import { listingPagesMax, pageItemsMax } from '../../domain/limits.ts';
-import type { Principal } from '../../domain/principal.ts';
+import { defaultProject, deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { executionSlots } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
 
+/** Each is a query of its own. */
+const projectsMax = 25;
+
 /** Oldest first; of very many sessions the newest. */
 export const listExecutions = async (
-  { slots, sessions }: Deps<'slots' | 'sessions'>,
+  ports: Deps<'slots' | 'sessions' | 'projects'>,
   principal: Principal,
 ): Promise<readonly Session[]> => {
   const { owner } = principal;
-  const [{ taken }, listed] = await Promise.all([slots.read(executionSlots(owner)), listOf(sessions, owner)]);
-  const known = new Set(listed.map(({ id }) => id));
+  const { slots, sessions } = ports;
+  const [{ taken }, own, others] = await Promise.all([
+    slots.read(executionSlots(owner)),
+    listOf(sessions, owner),
+    mayUse(principal, 'admin:read') ? listOfProjects(ports) : [],
+  ]);
+  const known = new Map([...own, ...others].map((session) => [session.id, session]));
+  const listed = [...known.values()];
   const late = taken.map(({ session }) => session).filter((id) => !known.has(id));
   const found = [...listed, ...(late.length === 0 ? [] : await sessions.getMany(late))];
   return (
@@ -29,6 +39,19 @@ export const listExecutions = async (
       .filter((session) => mayRead(principal, session))
       .sort((one, other) => one.createdAt - other.createdAt)
   );
+};
+
+/** A page of each project, of a page of projects. */
+const listOfProjects = async ({
+  sessions,
+  projects,
+}: Deps<'sessions' | 'projects'>): Promise<readonly Session[]> => {
+  const listed = await projects.list(deploymentOwner, { itemsMax: projectsMax });
+  const ids = new Set([defaultProject, ...listed.projects.slice(0, projectsMax).map(({ id }) => id)]);
+  const pages = await Promise.all(
+    [...ids].map((id) => sessions.listOfProject(id, { itemsMax: pageItemsMax })),
+  );
+  return pages.flatMap((page) => page.sessions);
 };
 
 const listOf = async (

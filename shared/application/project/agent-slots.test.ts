@@ -5,7 +5,7 @@ import type { OwnerId, ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { SlotStore } from '../../ports/slots.ts';
 import type { Deps } from '../deps.ts';
-import { agentSlotsInUse } from './agent-slots.ts';
+import { agentSlotsInUse, countedProjects } from './agent-slots.ts';
 
 const owner = 'deployment' as OwnerId;
 const admin: Principal = { owner, scope: 'admin', tokenHash: 't' };
@@ -18,6 +18,9 @@ const portsWith = (used: Readonly<Record<string, number>>) => {
   return all as unknown as Deps<'projects' | 'slots' | 'slotLimits'>;
 };
 
+const inUse = async (ports: ReturnType<typeof portsWith>, principal: Principal) =>
+  agentSlotsInUse(ports, await countedProjects(ports, principal));
+
 test('each project is shown with its use and the limit, the busiest first', async () => {
   const [quiet, busy] = [crypto.randomUUID(), crypto.randomUUID()] as [ProjectId, ProjectId];
   const ports = portsWith({ [`agent#${busy}`]: 3 });
@@ -26,11 +29,11 @@ test('each project is shown with its use and the limit, the busiest first', asyn
     [busy, 'busy'],
   ] as const)
     await ports.projects.create({ id, owner, name, createdAt: 1 });
-  const all = await agentSlotsInUse(ports, admin);
+  const all = await inUse(ports, admin);
   expect(all[0]).toEqual({ project: busy, name: 'busy', used: 3, max: 10 });
   expect(all.map(({ name }) => name)).toContain('quiet');
   const bound: Principal = { ...admin, scope: `project:${quiet}` };
-  expect(await agentSlotsInUse(ports, bound)).toEqual([{ project: quiet, name: 'quiet', used: 0, max: 10 }]);
+  expect(await inUse(ports, bound)).toEqual([{ project: quiet, name: 'quiet', used: 0, max: 10 }]);
 });
 
 test('a caller with many projects causes a bounded number of reads', async () => {
@@ -39,5 +42,5 @@ test('a caller with many projects causes a bounded number of reads', async () =>
     await ports.projects.create({
       ...{ id: crypto.randomUUID() as ProjectId, owner, name: `p${at}`, createdAt: at },
     });
-  expect(await agentSlotsInUse(ports, admin)).toHaveLength(25);
+  expect(await inUse(ports, admin)).toHaveLength(25);
 });

@@ -6,6 +6,7 @@
 
 import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
+import type { Project } from '../../domain/project.ts';
 import { agentSlots } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
 import { listProjects } from './manage-projects.ts';
@@ -20,13 +21,21 @@ export type AgentSlots = {
   readonly max: number;
 };
 
+/** The projects whose slots are counted. */
+export const countedProjects = async (
+  ports: Deps<'projects'>,
+  principal: Principal,
+): Promise<readonly Project[]> => {
+  const { projects } = await listProjects(ports.projects, principal, { itemsMax: projectsMax });
+  return projects.slice(0, projectsMax);
+};
+
 /** The busiest project first. */
 export const agentSlotsInUse = async (
-  ports: Deps<'projects' | 'slots' | 'slotLimits'>,
-  principal: Principal,
+  ports: Deps<'slots' | 'slotLimits'>,
+  projects: readonly Project[],
 ): Promise<readonly AgentSlots[]> => {
-  const { projects } = await listProjects(ports.projects, principal, { itemsMax: projectsMax });
-  const counted = projects.slice(0, projectsMax).map(async ({ id, name }) => {
+  const counted = projects.map(async ({ id, name }) => {
     const { taken } = await ports.slots.read(agentSlots(id));
     return { project: id, name, used: taken.length, max: ports.slotLimits.agentMax };
   });

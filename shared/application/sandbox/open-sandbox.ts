@@ -75,7 +75,8 @@ const recordStart = async (
 };
 
 export const requireActive = (session: Pick<Session, 'kind' | 'status'>): void => {
-  if (isEnded(session.status)) throw endedSession(session);
+  // One in error has left its workspace, and waits for the janitor.
+  if (isEnded(session.status) || session.status === 'error') throw endedSession(session);
 };
 
 /** Each is written only when the last one is old enough: a busy session costs no write per request. */

@@ -1,11 +1,13 @@
 /** Bodies of the REST API that must not be taken. */
 import { expect, test } from 'vitest';
+import type { Project } from '../../domain/project.ts';
 import { decode } from '../decode.ts';
 import { connectionQuery } from '../socket-actions.ts';
 import { createSessionBody, eventsQuery, listQuery } from './bodies.ts';
 import { filesQuery } from './file-view.ts';
 import { inputQuery, outputQuery, signalBody } from './process-view.ts';
-import { createProjectBody } from './project-bodies.ts';
+import { createProjectBody, updateProjectBody } from './project-bodies.ts';
+import { projectOptionsOf, projectView } from './project-view.ts';
 
 test.each([
   ['a session', createSessionBody, {}],
@@ -46,4 +48,40 @@ test.each(['SIGTERM', 'TERM', 'sigterm', 'term'])('a signal may be written %s', 
 
 test.each(['SIG', '', 'SIGSIGTERM', 15, null])('%j is no signal', (signal) => {
   expect(decode(signalBody, { signal })).toMatchObject({ ok: false });
+});
+
+test.each<[object, object | null | undefined]>([
+  [{}, undefined],
+  [{ limits: { maxCostUsd: 5 } }, { costUsdMax: 5 }],
+  [{ maxCostUsd: 5 }, { costUsdMax: 5 }],
+  [{ maxCostUsd: 5, limits: { maxCostUsd: 5 } }, { costUsdMax: 5 }],
+  [
+    { maxRecursionDepth: 1, limits: { maxCostUsd: null } },
+    { recursionDepthMax: 1, costUsdMax: null },
+  ],
+  [{ limits: null }, null],
+  [{ maxCostUsd: null, limits: null }, null],
+])('the limits of a project in %j are read as %j', (given, limits) => {
+  const body = decode(updateProjectBody, given);
+  if (!body.ok) throw new Error(body.problem);
+  expect(projectOptionsOf(body.value)).toEqual(limits === undefined ? {} : { limits });
+});
+
+test.each([
+  { maxCostUsd: 5, limits: { maxCostUsd: 6 } },
+  { maxCostUsd: 5, limits: { maxCostUsd: null } },
+  { maxCostUsd: 5, limits: null },
+])('the limits of a project in %j contradict each other', (given) => {
+  for (const schema of [createProjectBody, updateProjectBody])
+    expect(decode<typeof schema>(schema, { name: 'p', ...given })).toMatchObject({
+      ok: false,
+      problem: 'maxCostUsd: must not differ from limits.maxCostUsd',
+    });
+});
+
+test('a project shows its limits in both places', () => {
+  const made = { id: crypto.randomUUID(), owner: 'deployment', name: 'p', createdAt: 1 } as Project;
+  const limits = { maxCostUsd: 5 };
+  expect(projectView({ ...made, limits: { costUsdMax: 5 } })).toMatchObject({ ...limits, limits });
+  expect(projectView(made)).not.toHaveProperty('maxCostUsd');
 });

@@ -14,23 +14,29 @@ const percent = z.number().min(0).describe('Share in use, in percent.');
 export const statsAnswer = z
   .object({
     activeSessions: count,
-    maxSessions: count,
+    maxSessions: count.describe('Largest number of each owner.'),
     totalMemoryMb: count,
     totalCpus: z.number().min(0),
     flavorCounts: z.record(z.string(), count),
-    sessionUtilization: percent,
+    sessionUtilization: percent.describe('Share in use of the owner that uses most, in percent.'),
     allocatedPorts: count,
     availablePorts: count,
     portUtilization: percent,
     pool: z.object({ ready: count, target: count }),
     limits: z.enum(['enforced', 'best effort']),
+    executionSlots: z
+      .array(z.object({ project: z.uuid().exactOptional(), name: z.string(), used: count, max: count }))
+      .describe(
+        "Slots by owner: the caller's, and to a scope of the deployment those of the deployment and of the tokens of up to 25 projects.",
+      ),
     agentSlots: z
       .array(z.object({ project: z.uuid(), name: z.string(), used: count, max: count }))
       .describe('Slots of the agents of up to 25 projects, the busiest first.'),
   })
   .meta({
     id: 'Stats',
-    description: 'Use and limits of the execution sessions of the caller, and of the agents of its projects.',
+    description:
+      'Use and limits of the execution sessions and agents that the caller may see; those of persons are seen by themselves alone.',
   });
 
 const provider = z.enum(providers);

@@ -19,6 +19,21 @@ import { network as networkSchema } from './network.ts';
 import { runtime, thinking } from './session-bodies.ts';
 
 const projectName = plainName(z.string().min(1).max(clientIdCharactersMax));
+const limits = {
+  maxRecursionDepth: z
+    .number()
+    .nullish()
+    .describe(`Largest depth of agents that start agents, ${boundsText('recursionDepthMax')}.`),
+  maxAgentsPerSession: z
+    .number()
+    .nullish()
+    .describe(`Largest number of agents that one session may start, ${boundsText('agentsPerSessionMax')}.`),
+  maxCostUsd: z
+    .number()
+    .nullish()
+    .describe(`Most that one session may spend on models, in US dollars, ${boundsText('costUsdMax')}.`),
+};
+
 const projectDefaults = z.object({
   description: z.string().max(projectDescriptionCharactersMax).nullish(),
   provider: name.nullish().describe(`Model provider: ${providers.join(', ')}.`),
@@ -42,24 +57,10 @@ const projectDefaults = z.object({
     .nullish()
     .describe('Alternative name of `approvals`: `off` means `auto`, the other values are the same.'),
   limits: z
-    .object({
-      maxRecursionDepth: z
-        .number()
-        .nullish()
-        .describe(`Largest depth of agents that start agents, ${boundsText('recursionDepthMax')}.`),
-      maxAgentsPerSession: z
-        .number()
-        .nullish()
-        .describe(
-          `Largest number of agents that one session may start, ${boundsText('agentsPerSessionMax')}.`,
-        ),
-      maxCostUsd: z
-        .number()
-        .nullish()
-        .describe(`Most that one session may spend on models, in US dollars, ${boundsText('costUsdMax')}.`),
-    })
+    .object(limits)
     .nullish()
-    .describe("Limits of the project; an absent one is the operator's."),
+    .describe("Limits of the project; an absent one is the operator's. Each may be given beside it, too."),
+  ...limits,
   disabledTools: z
     .array(toolName)
     .max(toolNamesMax)
@@ -92,6 +93,28 @@ const projectDefaults = z.object({
   network: networkSchema.nullish().describe('Hosts that sandboxes of the project may reach, or none.'),
 });
 
-export const createProjectBody = z.object({ name: projectName, ...projectDefaults.shape });
+type LimitName = keyof typeof limits;
+type GivenLimits = { readonly [Name in LimitName]?: number | null | undefined };
+type Limited = GivenLimits & { readonly limits?: GivenLimits | null | undefined };
 
-export const updateProjectBody = z.object({ name: projectName.optional(), ...projectDefaults.shape });
+/** A limit has two places; a body may use both if they say the same. */
+const isOneValue =
+  (name: LimitName) =>
+  (body: Limited): boolean => {
+    const within = body.limits === null ? null : body.limits?.[name];
+    const beside = body[name];
+    return within === undefined || beside === undefined || within === beside;
+  };
+const orDiffers = (name: LimitName) => ({ path: [name], error: `must not differ from limits.${name}` });
+
+export const createProjectBody = z
+  .object({ name: projectName, ...projectDefaults.shape })
+  .refine(isOneValue('maxRecursionDepth'), orDiffers('maxRecursionDepth'))
+  .refine(isOneValue('maxAgentsPerSession'), orDiffers('maxAgentsPerSession'))
+  .refine(isOneValue('maxCostUsd'), orDiffers('maxCostUsd'));
+
+export const updateProjectBody = z
+  .object({ name: projectName.optional(), ...projectDefaults.shape })
+  .refine(isOneValue('maxRecursionDepth'), orDiffers('maxRecursionDepth'))
+  .refine(isOneValue('maxAgentsPerSession'), orDiffers('maxAgentsPerSession'))
+  .refine(isOneValue('maxCostUsd'), orDiffers('maxCostUsd'));

@@ -17,6 +17,12 @@ import { network, networkOf, networkView } from './network.ts';
 import type { updateProjectBody } from './project-bodies.ts';
 import { flavorName, providerName, templateName } from './session-view.ts';
 
+const limits = {
+  maxRecursionDepth: z.number().int().optional(),
+  maxAgentsPerSession: z.number().int().optional(),
+  maxCostUsd: z.number().optional(),
+};
+
 export const projectAnswer = z
   .object({
     id: z.uuid(),
@@ -32,13 +38,10 @@ export const projectAnswer = z
     effects: effectPolicy.optional().describe('Rules over effects.'),
     flavorsAllowed: z.array(flavorName).optional(),
     limits: z
-      .object({
-        maxRecursionDepth: z.number().int().optional(),
-        maxAgentsPerSession: z.number().int().optional(),
-        maxCostUsd: z.number().optional(),
-      })
+      .object(limits)
       .optional()
-      .describe("Limits that differ from the operator's."),
+      .describe("Limits that differ from the operator's; each is beside it, too."),
+    ...limits,
     disabledTools: z.array(z.string()).optional(),
     mcpNamespacing: z.enum(namespacings).optional(),
     instructions: z.string().optional().describe('Absent in lists.'),
@@ -99,16 +102,14 @@ export const projectView = ({
   ...(flavorsAllowed === undefined ? {} : { flavorsAllowed: [...flavorsAllowed] }),
   ...(disabledTools === undefined ? {} : { disabledTools: [...disabledTools] }),
   ...(agents === undefined ? {} : { agents: agents.map(agentView) }),
-  ...(limits === undefined
-    ? {}
-    : {
-        limits: {
-          maxRecursionDepth: limits.recursionDepthMax,
-          maxAgentsPerSession: limits.agentsPerSessionMax,
-          maxCostUsd: limits.costUsdMax,
-        },
-      }),
+  ...(limits === undefined ? {} : { limits: limitsView(limits), ...limitsView(limits) }),
   createdAt: iso(createdAt),
+});
+
+const limitsView = (limits: TreeLimits) => ({
+  maxRecursionDepth: limits.recursionDepthMax,
+  maxAgentsPerSession: limits.agentsPerSessionMax,
+  maxCostUsd: limits.costUsdMax,
 });
 
 /** The choices and limits of new agent sessions. */
@@ -140,6 +141,9 @@ export const listedProjectView = ({
 export const projectOptionsOf = <Body extends z.output<typeof updateProjectBody>>({
   autonomy,
   limits,
+  maxRecursionDepth = limits?.maxRecursionDepth,
+  maxAgentsPerSession = limits?.maxAgentsPerSession,
+  maxCostUsd = limits?.maxCostUsd,
   network: given,
   ...options
 }: Body) => ({
@@ -148,16 +152,19 @@ export const projectOptionsOf = <Body extends z.output<typeof updateProjectBody>
   ...(options.approvals === undefined && autonomy !== undefined
     ? { approvals: autonomy === null ? null : approvalsOf(autonomy) }
     : {}),
-  ...(limits === undefined
-    ? {}
-    : {
-        limits: limits && {
-          recursionDepthMax: limits.maxRecursionDepth,
-          agentsPerSessionMax: limits.maxAgentsPerSession,
-          costUsdMax: limits.maxCostUsd,
-        },
-      }),
+  ...limitsGiven(limits, {
+    recursionDepthMax: maxRecursionDepth,
+    agentsPerSessionMax: maxAgentsPerSession,
+    costUsdMax: maxCostUsd,
+  }),
 });
+
+/** `null` in place of all limits removes them all. */
+const limitsGiven = <Each extends object>(limits: object | null | undefined, each: Each) => {
+  if (limits === null) return { limits };
+  const isGiven = limits !== undefined || Object.values(each).some((limit) => limit !== undefined);
+  return isGiven ? { limits: each } : {};
+};
 
 export const putSecretBody = z.object({
   value: z

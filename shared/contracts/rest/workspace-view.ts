@@ -9,12 +9,14 @@ export const workspaceAnswer = z
   .object({
     id: z.uuid(),
     project: z.uuid(),
+    projectId: z.uuid().describe('The same as `project`.'),
     isDefault: z.boolean(),
     externalId: z.string().optional(),
     source: z.string().optional(),
     createdAt: z.iso.datetime(),
     activeSessions: z.number().int().min(0).describe('Number of sessions that use the workspace now.'),
     latestSession: z.uuid().optional().describe('Id of the agent session that entered the workspace last.'),
+    latestSessionId: z.uuid().optional().describe('The same as `latestSession`.'),
     savedAt: z.iso.datetime().optional().describe('Time at which the files were last saved.'),
   })
   .meta({ id: 'Workspace' });
@@ -30,12 +32,13 @@ export const workspaceView = (workspace: Workspace): z.output<typeof workspaceAn
   return {
     id,
     project,
+    projectId: project,
     isDefault,
     ...(externalId === undefined ? {} : { externalId }),
     ...(source === undefined ? {} : { source }),
     createdAt: iso(createdAt),
     activeSessions: users.length,
-    ...(latestAgent === undefined ? {} : { latestSession: latestAgent }),
+    ...(latestAgent === undefined ? {} : { latestSession: latestAgent, latestSessionId: latestAgent }),
     ...(checkpoint === undefined ? {} : { savedAt: iso(checkpoint.savedAt) }),
   };
 };

@@ -6,7 +6,7 @@
 
 import { eventFrame } from '../../../contracts/frames.ts';
 import { redriveAfterMs } from '../../../domain/limits.ts';
-import { endedStatus, isEnded, type Session, totalsOf } from '../../../domain/session.ts';
+import { endedStatus, isEnded, type Session, type SessionStatus, totalsOf } from '../../../domain/session.ts';
 import { isAsRead } from '../../../domain/session-sweep.ts';
 import type { SessionStore } from '../../../ports/session-store.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
@@ -25,6 +25,8 @@ import {
 
 type Ending = {
   readonly reason: string;
+  /** Of an execution session; absent: `stopped`. */
+  readonly status?: Extract<SessionStatus, 'error' | 'stopped'>;
   /** Leaves it alone when it showed a sign of life since it was read. */
   readonly unlessMoved?: boolean;
 };
@@ -85,10 +87,12 @@ const isReopened = async ({ sessions }: TurnDeps, { id, tree }: Session): Promis
 const endOnce = (
   { sessions, world }: TurnDeps,
   session: Session,
-  { unlessMoved = false }: Pick<Ending, 'unlessMoved'>,
+  {
+    status = endedStatus(session.kind),
+    unlessMoved = false,
+  }: Pick<Ending, 'unlessMoved'> & { readonly status?: SessionStatus },
 ): Promise<Ended | undefined> => {
   const at = world.now();
-  const status = endedStatus(session.kind);
   const log = [{ type: 'system' as const, data: { kind: 'session_status', status } }];
   return sessions.end(session, { status, at, dueAt: at + redriveAfterMs, unlessMoved, log });
 };

@@ -8,6 +8,8 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, ConnectionId, MessageId, TurnId } from '../../../domain/ids.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import { eventBytesMax } from '../../../domain/limits.ts';
 import { noUsage } from '../../../domain/turn/call-queue.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
@@ -23,8 +25,10 @@ const limits = {
   ...{ idleMs: 60_000, waitStopMs: 60_000 },
 };
 
+type Asked = { readonly leaves?: boolean; readonly comesBack?: boolean; readonly args?: JsonObject };
+
 /** The log of a call of a client, after its connection has closed and another was opened, and the number of reads. */
-const askAfter = async (leaves: boolean, comesBack: boolean) => {
+const ask = async ({ leaves = false, comesBack = false, args = {} }: Asked) => {
   const { ports, clock, takeRequests } = openQuietPorts();
   const session = newSession();
   const { id } = session;
@@ -44,7 +48,7 @@ const askAfter = async (leaves: boolean, comesBack: boolean) => {
     ...{ usage: noUsage, policy: { mode: 'auto', grants: [] } },
     calls: [
       {
-        ...{ callId: 'call' as CallId, name: 'page_look', args: {}, status: 'approved', askedHuman: false },
+        ...{ callId: 'call' as CallId, name: 'page_look', args, status: 'approved', askedHuman: false },
         ...{ digest: 'd', askedAt: 'then', route: { kind: 'caller', caller: 'page', tool: 'look' } },
       },
     ],
@@ -69,17 +73,34 @@ const askAfter = async (leaves: boolean, comesBack: boolean) => {
   );
   const requests = takeRequests();
   const { events } = await ports.eventLog.read(id, { since: -1, eventsMax: 20 });
-  return { said: events.map(({ type }) => type), reads: requests.filter((name) => name === 'Query').length };
+  return {
+    events,
+    said: events.map(({ type }) => type),
+    reads: requests.filter((name) => name === 'Query').length,
+  };
 };
 
 test('a client that is there is asked without a read', async () => {
-  expect(await askAfter(false, false)).toEqual({ said: ['caller_tool:request'], reads: 0 });
+  expect(await ask({})).toMatchObject({ said: ['caller_tool:request'], reads: 0 });
 });
 
 test('the call of a client that has left fails at once', async () => {
-  expect((await askAfter(true, false)).said).toEqual(['agent:error']);
+  expect((await ask({ leaves: true })).said).toEqual(['agent:error']);
 });
 
 test('a client that is back under another connection is asked', async () => {
-  expect((await askAfter(true, true)).said).toEqual(['caller_tool:request']);
+  expect((await ask({ leaves: true, comesBack: true })).said).toEqual(['caller_tool:request']);
+});
+
+test('a client is asked with whole arguments, or its call fails and says why', async () => {
+  const name = 'x'.repeat(eventBytesMax - 1000);
+  const { events } = await ask({ args: { name } });
+  expect(events).toMatchObject([{ type: 'caller_tool:request', data: { args: { name } } }]);
+  const tooLong = await ask({ args: { name: 'x'.repeat(eventBytesMax) } });
+  expect(tooLong.events).toMatchObject([
+    {
+      type: 'agent:error',
+      data: { code: 'payload_too_large', message: expect.stringContaining('it was not asked') },
+    },
+  ]);
 });

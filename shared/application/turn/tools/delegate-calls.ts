@@ -4,9 +4,11 @@
  * once.
  */
 
+import { cutData } from '../../../contracts/frames.ts';
 import { type Caller, callerAnswerMs, openCallers } from '../../../domain/caller-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
+import { eventBytesMax } from '../../../domain/limits.ts';
 import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/requested-call.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
@@ -97,12 +99,15 @@ const askCaller = async (
     return failed(ports, call, { code: 'not_found', message: `${route.caller} does not offer it any more` });
   const at = ports.world.now();
   const requestId = ports.world.uuid();
-  const log: readonly LogEntry[] = [
-    { type: 'caller_tool:request', data: { requestId, name: route.tool, args } },
-  ];
+  const request: LogEntry = { type: 'caller_tool:request', data: { requestId, name: route.tool, args } };
+  // The log would store it cut, and a client knows the arguments from there alone.
+  if (cutData(request, eventBytesMax) !== request.data)
+    return failed(ports, call, { code: 'payload_too_large', message: tooLargeToAsk });
   const wait = { id: requestId, since: at, until: at + callerAnswerMs };
-  return { type: 'call-delegated', at, callId, wait, log };
+  return { type: 'call-delegated', at, callId, wait, log: [request] };
 };
+
+const tooLargeToAsk = `a client's tool takes arguments of at most ${eventBytesMax / 1024} KB: it was not asked. Write what is long into a file of the workspace, and name the file`;
 
 /** One that has left since the turn was read may be back under another connection: it is read again. */
 const callerOf = async (

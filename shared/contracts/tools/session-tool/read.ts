@@ -123,8 +123,8 @@ export const eventsResult = z.object({
       }),
     )
     .describe('Events, oldest first.'),
-  completed: z.boolean().describe('True: the session has ended.'),
-  failed: z.boolean().describe('True: the session has failed.'),
+  completed: z.boolean().describe('True: the status is completed.'),
+  failed: z.boolean().describe('True: the status is failed; a failed turn is an event.'),
   error: z.string().optional().describe('Last error in these events.'),
   dropped_events: z.int().describe('Number of events that the log no longer has.'),
   has_more: z.boolean().describe('True: more events are available.'),
