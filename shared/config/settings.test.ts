@@ -74,7 +74,7 @@ describe('MODEL_PRICES', () => {
     '{"anthropic/x":{"input":-1,"output":1}}',
     '{"anthropic/x":{"input":1}}',
     '{"anthropic/x":{"input":1,"output":1,"other":1}}',
-    '{"unknown/x":{"input":1,"output":1}}',
+    '{"":{"input":1,"output":1}}',
     '[]',
     'none',
     JSON.stringify(tooMany),
@@ -84,8 +84,8 @@ describe('MODEL_PRICES', () => {
     ]);
   });
 
-  test('of every provider is accepted', () => {
-    const value = '{"anthropic/x":{"input":10000,"output":0,"cached":1},"demo/d":{"input":0,"output":0}}';
+  test('of every provider is accepted, and of a model alone', () => {
+    const value = '{"anthropic/x":{"input":10000,"output":0,"cached":1},"demo":{"input":0,"output":0}}';
     expect(read({ MODEL_PRICES: value })).toEqual({ ok: true, value: { ...defaults, MODEL_PRICES: value } });
   });
 });
