@@ -153,6 +153,15 @@ describe('numbers', () => {
   });
 });
 
+test('requests to Anthropic that are signed need a workspace', () => {
+  const signed = { ANTHROPIC_AUTH: 'iam' };
+  expect(problemsOf(signed)).toEqual([
+    'ANTHROPIC_AWS_WORKSPACE_ID is required with ANTHROPIC_AUTH=iam: set it to a text of 1 to 2048 characters',
+  ]);
+  expect(problemsOf({ ...signed, ANTHROPIC_AWS_WORKSPACE_ID: 'wrkspc_1' })).toEqual([]);
+  expect(problemsOf({ ANTHROPIC_AUTH: 'key' })).toEqual([]);
+});
+
 describe('choices', () => {
   test.each(['anthropic', 'claude', 'openai', 'chatgpt', 'gemini', 'google', 'demo'])(
     'LLM_PROVIDER may be %s',

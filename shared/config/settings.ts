@@ -109,6 +109,9 @@ export const modelSettings = z.object({
   MODEL: text.optional(),
 });
 
+/** Requests that are signed need the workspace that they are for. */
+export const signedCompanion = ['ANTHROPIC_AUTH', 'iam', 'ANTHROPIC_AWS_WORKSPACE_ID'] as const;
+
 export const turnSettings = z.object({
   MAX_OUTPUT_TOKENS: integer(256, 65_536).default(answerTokensDefault),
   MAX_HISTORY_TOKENS: integer(1, 1_000_000).default(30_000),
