@@ -256,7 +256,7 @@ describe('an answer', () => {
   });
 
   test('gives each call an id that a client can send', async () => {
-    const ids = ['', 'x'.repeat(129), undefined, 'ok'];
+    const ids = ['', 'x'.repeat(249), undefined, 'x'.repeat(200)];
     const calls = ids.map(
       (callId): ModelChunk => ({
         type: 'call',
@@ -270,7 +270,7 @@ describe('an answer', () => {
       'call_5000_0',
       'call_5000_1',
       'call_5000_2',
-      'ok',
+      'x'.repeat(200),
     ]);
   });
 
