@@ -9,7 +9,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readVariables, type Variables } from '#shared/config/read-variables.ts';
 import { localSettings } from '#shared/config/settings.ts';
-import { type Cloud, startCloud } from './cloud.ts';
+import { addressLines } from './address-lines.ts';
+import { startCloud } from './cloud.ts';
 import { readFaults } from './ecs/faults.ts';
 import type { SharedVolume } from './ecs/running-sandbox.ts';
 import { start as startEcs } from './ecs/start.ts';
@@ -63,7 +64,8 @@ const main = async (variables: Variables): Promise<void> => {
   }).catch((cause: unknown) => explainStartFailure(cause, port));
   stopping.defer(cloud.stop);
 
-  printAddress(cloud, { home, token });
+  // In one write, so that a reader that waits for the first line gets the others with it.
+  print(addressLines(cloud, { home, token }).join('\n'));
   if (settings.value.SALLYPORT_INSTALL_PACKAGES) {
     const plan = planWorkPackages(await inspectWork(variables['PATH'] ?? ''));
     stopping.defer(installWorkPackages(plan, { progress: print }).stop);
@@ -124,19 +126,6 @@ const explainStartFailure = (cause: unknown, port: number): never => {
     `port ${port} is already in use: stop the program that listens there, or set PORT to another (PORT=0 picks a free one)`,
     { cause },
   );
-};
-
-const printAddress = (
-  cloud: Cloud,
-  { home, token }: { readonly home: string; readonly token: string },
-): void => {
-  const lines = [
-    `Sallyport is ready at ${cloud.url}`,
-    `Open ${cloud.url}/#token=${token}`,
-    `Data is in ${home}, logs are in ${join(home, 'logs', 'functions.log')}. Stop with Ctrl-C.`,
-  ];
-  // In one write, so that a reader that waits for the first line gets the others with it.
-  print(lines.join('\n'));
 };
 
 /**

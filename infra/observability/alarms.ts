@@ -24,6 +24,8 @@ export type AlarmSpecification = {
   readonly runbook: string;
   readonly threshold: number;
   readonly periods?: number;
+  /** The newest periods among which those may be, in any order; absent: they follow each other. */
+  readonly among?: number;
 };
 
 /** An alarm for which silence itself is the fault. */
@@ -75,12 +77,13 @@ export class Alarms extends Construct {
     );
   }
 
-  private add(id: string, { says, runbook, threshold, periods = 1 }: Judged, options: Watched): void {
+  private add(id: string, { says, runbook, threshold, periods = 1, among }: Judged, options: Watched): void {
     const alarm = new Alarm(this, id, {
       ...options,
       alarmDescription: `${says} What to do: ${this.props.runbookUrl}#${runbook}`,
       threshold,
-      evaluationPeriods: periods,
+      evaluationPeriods: among ?? periods,
+      ...(among === undefined ? {} : { datapointsToAlarm: periods }),
     });
     alarm.addAlarmAction(new SnsAction(this.props.topic));
     this.alarms.push(alarm);

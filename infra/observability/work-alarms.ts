@@ -72,9 +72,11 @@ const addSandboxes = (alarms: Alarms, metric: PlatformMetrics): void => {
     metric: metric('SandboxStopsFailed'),
     says: 'Sandboxes do not stop, and cost money.',
     runbook: 'sandbox-stops-failed',
-    // The stop is retried each minute: one that fails for a quarter of an hour will not succeed by itself.
+    // The stop is retried each minute: one that fails for a quarter of an hour will not succeed by itself. That of an orphan is
+    // retried with its sweep, every ten minutes.
     threshold: 1,
     periods: 3,
+    among: 6,
   });
 };
 

@@ -30,7 +30,9 @@ describe('alarms', () => {
     const never = ['WorkspaceSavesFailed', 'WorkspaceRestoresIncomplete', 'WebhooksDisabled'];
     for (const name of [...never, 'TurnDeadLetters', 'EventDeadLetters'])
       expect(alarm(name)).toMatchObject({ ...once, TreatMissingData: 'notBreaching' });
-    expect(alarm('SandboxStopsFailed')).toMatchObject({ ...once, EvaluationPeriods: 3 });
+    // The stop of an orphan is tried in every second period.
+    const among = { EvaluationPeriods: 6, DatapointsToAlarm: 3 };
+    expect(alarm('SandboxStopsFailed')).toMatchObject({ ...once, ...among });
   });
 
   test.each([

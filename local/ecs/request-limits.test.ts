@@ -36,7 +36,7 @@ test.each(flavorNames)('A30: what the program asks for a %s sandbox is accepted'
   expect(() => refuseImpossibleTask(sent)).not.toThrow();
 });
 
-const container = { name: 'sandbox', memory: 640 };
+const container = { name: 'sandbox', memory: 576 };
 test.each<[string, Partial<RunTaskCommandInput>, string]>([
   ['a long client token', { clientToken: 'x'.repeat(65) }, 'InvalidParameterException'],
   ['a client token with a space', { clientToken: 'a b' }, 'InvalidParameterException'],

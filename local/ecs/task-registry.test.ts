@@ -17,7 +17,7 @@ const request: RunTaskCommandInput = {
   overrides: {
     cpu: '1024',
     memory: '4096',
-    containerOverrides: [{ name: 'sandbox', memory: 640, environment: [{ name: 'A', value: 'b' }] }],
+    containerOverrides: [{ name: 'sandbox', memory: 576, environment: [{ name: 'A', value: 'b' }] }],
   },
 };
 
@@ -90,7 +90,7 @@ test('a request becomes a task and its overrides the request for a sandbox', asy
     id: task?.taskArn.split('/').at(-1),
     template: 'python',
     cpus: 1,
-    memoryMb: 640,
+    memoryMb: 576,
     variables: { A: 'b' },
     unreachableMs: 0,
   });

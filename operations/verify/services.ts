@@ -117,7 +117,7 @@ const definition = (family: string) => ({
   networkMode: 'awsvpc' as const,
   requiresCompatibilities: ['FARGATE' as const],
   ...{ cpu: '512', memory: '1024' },
-  containerDefinitions: [{ name: 'sandbox', image: 'sallyport', essential: true, memory: 640 }],
+  containerDefinitions: [{ name: 'sandbox', image: 'sallyport', essential: true, memory: 576 }],
 });
 
 const onEmbedded = async (): Promise<Work> => {

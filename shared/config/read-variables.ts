@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { languages, type NamedTemplate } from '../domain/template.ts';
 import { oidcCompanions } from './oidc-settings.ts';
-import { providerKeys } from './settings.ts';
+import { providerKeys, signedCompanion } from './settings.ts';
 
 /** Raw variables, as in a process environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -47,11 +47,14 @@ const alone = (schema: z.ZodObject, given: Variables): readonly string[] => {
   const missing = oidcCompanions.filter(
     ([name, other]) => given[name] !== undefined && given[other] === undefined,
   );
-  return missing.map(
-    ([name, other]) =>
-      `${other} is required with ${name}: set it to ${descriptionOf(schema.shape[other] as z.ZodType)}`,
-  );
+  const lines = missing.map(([name, other]) => required(schema, other, name));
+  const [name, value, other] = signedCompanion;
+  const isAlone = given[name] === value && Object.hasOwn(schema.shape, other) && given[other] === undefined;
+  return isAlone ? [...lines, required(schema, other, `${name}=${value}`)] : lines;
 };
+
+const required = (schema: z.ZodObject, name: string, beside: string): string =>
+  `${name} is required with ${beside}: set it to ${descriptionOf(schema.shape[name] as z.ZodType)}`;
 
 type TemplateSettings = {
   readonly MSB_DEFAULT_TEMPLATE?: string;

@@ -74,7 +74,7 @@ describe('MODEL_PRICES', () => {
     '{"anthropic/x":{"input":-1,"output":1}}',
     '{"anthropic/x":{"input":1}}',
     '{"anthropic/x":{"input":1,"output":1,"other":1}}',
-    '{"unknown/x":{"input":1,"output":1}}',
+    '{"":{"input":1,"output":1}}',
     '[]',
     'none',
     JSON.stringify(tooMany),
@@ -84,8 +84,8 @@ describe('MODEL_PRICES', () => {
     ]);
   });
 
-  test('of every provider is accepted', () => {
-    const value = '{"anthropic/x":{"input":10000,"output":0,"cached":1},"demo/d":{"input":0,"output":0}}';
+  test('of every provider is accepted, and of a model alone', () => {
+    const value = '{"anthropic/x":{"input":10000,"output":0,"cached":1},"demo":{"input":0,"output":0}}';
     expect(read({ MODEL_PRICES: value })).toEqual({ ok: true, value: { ...defaults, MODEL_PRICES: value } });
   });
 });
@@ -94,25 +94,25 @@ describe('numbers', () => {
   const bounds: [string, { min: number; max: number }][] = [
     ['PORT', { min: 0, max: 65_535 }],
     ['MAX_OUTPUT_TOKENS', { min: 256, max: 65_536 }],
-    ['MAX_HISTORY_TOKENS', { min: 1000, max: 1_000_000 }],
-    ['MAX_HISTORY_MESSAGES', { min: 2, max: 1000 }],
+    ['MAX_HISTORY_TOKENS', { min: 1, max: 1_000_000 }],
+    ['MAX_HISTORY_MESSAGES', { min: 1, max: 1000 }],
     ['MAX_STEPS_PER_TURN', { min: 1, max: 500 }],
     ['MAX_RECURSION_DEPTH', { min: 0, max: 10 }],
     ['MAX_AGENTS_PER_SESSION', { min: 1, max: 1000 }],
     ['TURN_LEASE_SECONDS', { min: 3, max: 300 }],
-    ['MAX_TOOL_SECONDS', { min: 1, max: 3600 }],
+    ['MAX_TOOL_SECONDS', { min: 1, max: 86_400 }],
     ['TOOL_WAIT_SECONDS', { min: 1, max: 3600 }],
     ['MCP_CHECK_SECONDS', { min: 1, max: 3600 }],
     ['WEBHOOK_RETRY_SECONDS', { min: 1, max: 60 }],
     ['RATE_LIMIT_PER_SECOND', { min: 1, max: 10_000 }],
     ['RATE_LIMIT_BURST', { min: 1, max: 20_000 }],
-    ['HISTORY_TTL_SECONDS', { min: 60, max: 31_536_000 }],
+    ['HISTORY_TTL_SECONDS', { min: 1, max: 31_536_000 }],
     ['MAX_IDLE_TIME_MS', { min: 1000, max: 86_400_000 }],
     ['MSB_SESSION_TIMEOUT_SECONDS', { min: 60, max: 86_400 }],
     ['MSB_MAX_SESSIONS', { min: 1, max: 100 }],
     ['MAX_AGENT_SLOTS', { min: 1, max: 1000 }],
     ['MAX_CONVERSATIONS', { min: 1, max: 1_000_000 }],
-    ['PAUSED_TTL_SECONDS', { min: 60, max: 31_536_000 }],
+    ['PAUSED_TTL_SECONDS', { min: 1, max: 31_536_000 }],
     ['WAIT_STOP_SECONDS', { min: 1, max: 86_400 }],
     ['MAX_SNAPSHOTS', { min: 1, max: 1000 }],
     ['POOL_SIZE', { min: 0, max: 100 }],
@@ -151,6 +151,15 @@ describe('numbers', () => {
       `MAX_COST_USD="${value}" is not allowed: set it to a number from 0 to 100000`,
     ]);
   });
+});
+
+test('requests to Anthropic that are signed need a workspace', () => {
+  const signed = { ANTHROPIC_AUTH: 'iam' };
+  expect(problemsOf(signed)).toEqual([
+    'ANTHROPIC_AWS_WORKSPACE_ID is required with ANTHROPIC_AUTH=iam: set it to a text of 1 to 2048 characters',
+  ]);
+  expect(problemsOf({ ...signed, ANTHROPIC_AWS_WORKSPACE_ID: 'wrkspc_1' })).toEqual([]);
+  expect(problemsOf({ ANTHROPIC_AUTH: 'key' })).toEqual([]);
 });
 
 describe('choices', () => {

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { parseHostPattern } from '../domain/egress-policy.ts';
+import { answerTokensDefault } from '../domain/model.ts';
 import { decodePrices } from '../domain/price.ts';
 import { decodeTemplates, languages, templateNamePattern } from '../domain/template.ts';
 import { clientSettings, loginSettings, oidcSettings } from './oidc-settings.ts';
@@ -108,16 +109,19 @@ export const modelSettings = z.object({
   MODEL: text.optional(),
 });
 
+/** Requests that are signed need the workspace that they are for. */
+export const signedCompanion = ['ANTHROPIC_AUTH', 'iam', 'ANTHROPIC_AWS_WORKSPACE_ID'] as const;
+
 export const turnSettings = z.object({
-  MAX_OUTPUT_TOKENS: integer(256, 65_536).default(8192),
-  MAX_HISTORY_TOKENS: integer(1000, 1_000_000).default(30_000),
-  MAX_HISTORY_MESSAGES: integer(2, 1000).default(50),
+  MAX_OUTPUT_TOKENS: integer(256, 65_536).default(answerTokensDefault),
+  MAX_HISTORY_TOKENS: integer(1, 1_000_000).default(30_000),
+  MAX_HISTORY_MESSAGES: integer(1, 1000).default(50),
   MAX_STEPS_PER_TURN: integer(1, 500).default(50),
   MAX_COST_USD: amount(0, 100_000).default(10),
   /** The silence after which another holder takes over a turn. */
   TURN_LEASE_SECONDS: integer(3, 300).default(30),
-  /** The longest run of one tool. */
-  MAX_TOOL_SECONDS: integer(1, 3600).default(3600),
+  /** The longest run of one tool; none takes longer than an hour. */
+  MAX_TOOL_SECONDS: integer(1, 86_400).default(3600),
   /** A call in a sandbox that takes longer runs on while no function waits for it. */
   TOOL_WAIT_SECONDS: integer(1, 3600).default(300),
   /** Prices of models as JSON; they come before the known ones. */
@@ -135,8 +139,8 @@ export const historySettings = z.object({ ENABLE_CONVERSATION_COMPRESSION: flag.
 export const lifetimeSettings = z.object({
   MAX_IDLE_TIME_MS: integer(1000, 86_400_000).default(900_000),
   MSB_SESSION_TIMEOUT_SECONDS: integer(60, 86_400).default(1800),
-  HISTORY_TTL_SECONDS: integer(60, 31_536_000).default(86_400),
-  PAUSED_TTL_SECONDS: integer(60, 31_536_000).default(604_800),
+  HISTORY_TTL_SECONDS: integer(1, 31_536_000).default(86_400),
+  PAUSED_TTL_SECONDS: integer(1, 31_536_000).default(604_800),
   WAIT_STOP_SECONDS: integer(1, 86_400).default(120),
 });
 

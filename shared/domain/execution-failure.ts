@@ -5,7 +5,6 @@
  * Decided from exit code, signal and the interpreter's final error line only. Words anywhere in the output decide
  * nothing: a program may print `memory`, or warn, and succeed.
  */
-import { executionSecondsMax } from './limits.ts';
 
 type FailureType =
   | 'compilation_error'
@@ -101,7 +100,7 @@ const advice: Readonly<Record<FailureType, Advice>> = {
     recoveryActions: ['debug_and_retry'],
   },
   execution_timeout: {
-    suggestions: [`Set a longer timeout, at most ${executionSecondsMax} seconds.`, 'Do less in one call.'],
+    suggestions: ['Set a longer timeout, as far as this deployment allows.', 'Do less in one call.'],
     recoveryActions: ['wait_and_retry', 'retry_with_optimization'],
   },
   resource_limit_exceeded: {

@@ -137,8 +137,12 @@ export const lifetimeSecondsMax = 28_800;
 export const workspaceNoteCharactersMax = 256;
 /** Characters of a project's description. */
 export const projectDescriptionCharactersMax = 2000;
-/** Characters of a call's id, which a provider makes; a longer one is replaced. */
+/**
+ * Characters of a call's id, as clients name it, and of one that a provider makes: a longer one is replaced, and one that repeats gets
+ * a number behind it.
+ */
 export const callIdCharactersMax = 256;
+export const providerCallIdCharactersMax = callIdCharactersMax - 8;
 /** Characters of the name of a tool that a model asks for; no tool has a longer one. */
 export const toolNameCharactersMax = 256;
 /** Bytes of a waiting call's arguments in the list of all waiting calls. */

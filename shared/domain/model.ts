@@ -86,3 +86,6 @@ export type ModelChunk =
        */
       readonly providerState?: JsonObject;
     };
+
+/** The most tokens of one answer where no setting says otherwise. */
+export const answerTokensDefault = 8192;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MessageId } from './ids.ts';
-import type { ModelRequest, TokenUsage } from './model.ts';
+import type { ModelRequest, ProviderName, TokenUsage } from './model.ts';
 import {
   answerTokensWithin,
   type CallTokens,
@@ -10,7 +10,9 @@ import {
   callTokensMax,
   costOf,
   decodePrices,
+  modelPrice,
   type PriceTable,
+  pricedModels,
 } from './price.ts';
 import { utf8Bytes } from './text.ts';
 
@@ -54,6 +56,28 @@ test('an operator’s price takes precedence, and the longest matching name wins
   expect(costOf(opus, usage, own)).toEqual({ usd: 3, priced: true });
 });
 
+test('a price without a provider is that of models of every provider, and one with its provider comes first', () => {
+  const prices = {
+    'gpt-6': { input: 7, output: 1 },
+    'qwen/qwen3': { input: 6, output: 1 },
+    'anthropic/x': { input: 5, output: 1 },
+    demo: { input: 4, output: 1 },
+    'demo/demo': { input: 3, output: 1 },
+  };
+  const decoded = decodePrices(JSON.stringify(prices));
+  expect(decoded).toEqual({ ok: true, prices });
+  const inputOf = (provider: ProviderName, model: string) => modelPrice({ provider, model }, prices)?.input;
+  // Before the list's own price.
+  expect(inputOf('openai', 'gpt-6.1-sol')).toBe(7);
+  expect(inputOf('bedrock', 'gpt-6')).toBe(7);
+  expect(inputOf('openai', 'qwen/qwen3-8b')).toBe(6);
+  expect(inputOf('demo', 'demo')).toBe(3);
+  expect(inputOf('openai', 'demo')).toBe(4);
+  // A key that begins with a provider's name is that of its models alone.
+  expect(inputOf('openai', 'anthropic/x')).toBeUndefined();
+  expect(pricedModels('gemini', prices)).toEqual(['gemini-3.8-flash', 'gpt-6', 'qwen/qwen3', 'demo']);
+});
+
 test('inconsistent counts never give a negative cost', () => {
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 1_000_000 };
   expect(costOf(opus, usage)).toEqual({ usd: 0.2, priced: true });
@@ -71,10 +95,8 @@ test.each([
   ['', 'prices are a JSON object'],
   ['[]', 'prices are a JSON object'],
   ['null', 'prices are a JSON object'],
-  [
-    '{"gpt-6": {"input": 1, "output": 2}}',
-    '"gpt-6" is not <provider>/<model>: providers are anthropic, openai, gemini, bedrock, demo',
-  ],
+  ['{"": {"input": 1, "output": 2}}', 'a price needs the start of the name of a model'],
+  ['{"gpt-6": {"input": 1}}', 'the price of "gpt-6" needs "output"'],
   ['{"openai/gpt": 3}', 'the price of "openai/gpt" is not an object'],
   ['{"openai/gpt": {"input": 1}}', 'the price of "openai/gpt" needs "output"'],
   ['{"openai/gpt": {"input": 1, "output": 1, "batch": 1}}', 'the price of "openai/gpt" has no field "batch"'],

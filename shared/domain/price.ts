@@ -17,7 +17,7 @@ type Price = {
   readonly cacheWrite?: number;
 };
 
-/** Keys are `<provider>/<beginning of the model's id>`; the longest match holds. */
+/** Keys are `[<provider>/]<beginning of the model's id>`; one that names the provider comes first, then the longest match. */
 export type PriceTable = Readonly<Record<string, Price>>;
 
 type Cost = { readonly usd: number; readonly priced: boolean };
@@ -68,14 +68,26 @@ export const costOf = (
 export const modelPrice = (
   { provider, model }: { readonly provider: ProviderName; readonly model: string },
   own: PriceTable = {},
-): Price | undefined => priceOf(`${provider}/${model}`, own) ?? priceOf(`${provider}/${model}`, listPrices);
+): Price | undefined => {
+  const name = `${provider}/${model}`;
+  return priceOf(name, own) ?? priceOf(model, ofAnyProvider(own)) ?? priceOf(name, listPrices);
+};
 
 /** The beginnings of the names of a provider's models that have a price. */
-export const pricedModels = (provider: ProviderName, own: PriceTable = {}): readonly string[] =>
-  Object.keys({ ...own, ...listPrices })
+export const pricedModels = (provider: ProviderName, own: PriceTable = {}): readonly string[] => {
+  const named = Object.keys({ ...own, ...listPrices })
     .filter((name) => name.startsWith(`${provider}/`))
     .map((name) => name.slice(provider.length + 1))
     .filter((name) => name !== '');
+  return [...new Set([...named, ...Object.keys(ofAnyProvider(own))])];
+};
+
+/** The prices whose key names no provider. */
+const ofAnyProvider = (own: PriceTable): PriceTable =>
+  Object.fromEntries(Object.entries(own).filter(([name]) => !namesProvider(name)));
+
+const namesProvider = (name: string): boolean =>
+  providers.some((provider) => name.startsWith(`${provider}/`));
 
 const priceOf = (name: string, prices: PriceTable): Price | undefined => {
   const fits = Object.keys(prices).filter((prefix) => name.startsWith(prefix));
@@ -83,7 +95,7 @@ const priceOf = (name: string, prices: PriceTable): Price | undefined => {
   return Object.hasOwn(prices, longest) ? prices[longest] : undefined;
 };
 
-/** Reads an operator's prices: a JSON object such as `{"openai/gpt-6.1": {"input": 2, "output": 10}}`. */
+/** Reads an operator's prices: a JSON object such as `{"gpt-6.1": {"input": 2, "output": 10}}`. */
 export const decodePrices = (json: string): DecodedPrices => {
   const entries = entriesOf(json);
   if (entries === undefined) return { ok: false, problem: 'prices are a JSON object' };
@@ -112,9 +124,7 @@ const entriesOf = (json: string): [string, unknown][] | undefined => {
 };
 
 const problemOf = (name: string, price: unknown): string | undefined => {
-  const slash = name.indexOf('/');
-  if (!providers.some((provider) => provider === name.slice(0, Math.max(0, slash))))
-    return `"${name}" is not <provider>/<model>: providers are ${providers.join(', ')}`;
+  if (name === '') return 'a price needs the start of the name of a model';
   if (!isObject(price)) return `the price of "${name}" is not an object`;
   const unknown = Object.keys(price).find((field) => !fields.includes(field));
   if (unknown !== undefined) return `the price of "${name}" has no field "${unknown}"`;

@@ -6,6 +6,8 @@ test.each([
   [60, 60, { seconds: 60 }],
   [61, 60, { problem: 'timeout: at most 60 seconds in this deployment' }],
   [30, 10, { seconds: 10 }],
+  [3600, 86_400, { seconds: 3600 }],
+  [3601, 86_400, { problem: 'timeout: at most 3600 seconds in this deployment' }],
   [11, 10, { problem: 'timeout: at most 10 seconds in this deployment' }],
 ])('%i s under a limit of %i s', (asked, max, expected) => {
   expect(toolTimeout(asked, max)).toEqual(expected);

@@ -67,8 +67,14 @@ export interface SessionStore {
     project: ProjectId,
     page: { readonly after?: string; readonly itemsMax: number },
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: string }>;
-  /** Many at once; those that do not exist are left out. */
-  getMany(ids: readonly SessionId[]): Promise<readonly Session[]>;
+  /**
+   * Many at once; those that do not exist are left out. One that cannot be decoded is left out and told to `onUnreadable`; without
+   * that, it is an error.
+   */
+  getMany(
+    ids: readonly SessionId[],
+    onUnreadable?: (error: unknown, id: SessionId) => void,
+  ): Promise<readonly Session[]>;
   /** Records a sign of life; brings its next look forward to the end of its idle time, as that is now. */
   touch(session: Session, active: { readonly at: number; readonly lifetimes: Lifetimes }): Promise<void>;
   /**

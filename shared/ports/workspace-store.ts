@@ -52,8 +52,11 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
    */
   markDeleted(workspace: Workspace, at: number): Promise<Workspace | undefined>;
   get(id: WorkspaceId): Promise<Workspace | undefined>;
-  /** Many at once; those that do not exist are left out. */
-  getMany(ids: readonly WorkspaceId[]): Promise<readonly Workspace[]>;
+  /** As `SessionStore.getMany`. */
+  getMany(
+    ids: readonly WorkspaceId[],
+    onUnreadable?: (error: unknown, id: WorkspaceId) => void,
+  ): Promise<readonly Workspace[]>;
   /** The workspace after the session left; undefined when it does not exist, or the session has not ended. */
   leave(id: WorkspaceId, session: SessionId): Promise<Workspace | undefined>;
   /**

@@ -5,6 +5,7 @@ import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
 import type { MessageId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { type Schedule, targetKey } from '#shared/domain/schedule/schedule.ts';
+import { AppError } from '#shared/errors.ts';
 import { newProjectId, newRun } from './schedule-fixture.ts';
 import { begin, historyOf, made, minute, openWorld, stateOf, type WorldOfTest } from './schedule-world.ts';
 import { openFileTable } from './table-fixture.ts';
@@ -146,6 +147,50 @@ describe('J6: a run that had spoken and is taken over', () => {
     expect(run?.isAlone).toBeUndefined();
     expect(pins.get(targetKey(target))?.session).toBe(run?.session);
     expect(world.heard.size).toBe(1);
+  });
+});
+
+describe('a run whose pinned session has ended', () => {
+  const endedPin = async () => {
+    const world = openWorld(fixture.table);
+    const { schedule, pin } = await madePinned(world, { cron: '0 0 1 1 *' });
+    world.over.add(pin.session);
+    world.at.now = begin + minute;
+    return { world, schedule, pin };
+  };
+
+  test('speaks in that session, which is resumed', async () => {
+    const { world, schedule, pin } = await endedPin();
+    await world.dispatch(schedule.id, begin + minute);
+    const { open, pins } = await stateOf(world, schedule);
+    expect(open).toMatchObject([{ state: 'running', session: pin.session }]);
+    expect(pins).toEqual(new Map([[targetKey(target), pin]]));
+  });
+
+  test('J6: speaks in one of its own, which is recorded first and pinned, where it can be resumed no more', async () => {
+    const { world, schedule, pin } = await endedPin();
+    const { converse } = world.ports;
+    const recorded: (string | undefined)[] = [];
+    const refuses: RunDeps = {
+      ...world.ports,
+      converse: {
+        ...converse,
+        message: () => Promise.reject(new AppError('invalid_session_state', 'its history is gone')),
+        spawn: async (request) => {
+          recorded.push((await stateOf(world, schedule)).open[0]?.session, request.id);
+          expect(request.workspace).toBe(pin.workspace);
+          return converse.spawn(request);
+        },
+      },
+    };
+    await dispatchSchedule(refuses, { id: schedule.id, runAt: begin + minute });
+    const { open, pins } = await stateOf(world, schedule);
+    const [run] = open;
+    expect(run).toMatchObject({ state: 'running' });
+    expect(run?.isAlone).toBeUndefined();
+    expect(recorded).toEqual([run?.session, run?.session]);
+    expect(run?.session).not.toBe(pin.session);
+    expect(pins.get(targetKey(target))?.session).toBe(run?.session);
   });
 });
 

@@ -168,7 +168,7 @@ test('a second task under a sandbox’s name is stopped without harm to it, and 
   const owner = await makeRunning();
   const run = async (startedBy: string, group: string): Promise<string> => {
     const environment = [{ name: 'SANDBOX_BEARER_SHA256', value: 'ab'.repeat(32) }];
-    const containerOverrides = [{ name: 'sandbox', memory: 640, environment }];
+    const containerOverrides = [{ name: 'sandbox', memory: 576, environment }];
     const { tasks } = await cloud.ecs.send(
       new RunTaskCommand({
         cluster: 'sallyport',

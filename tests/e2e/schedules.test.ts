@@ -253,7 +253,7 @@ describe('the pinning table', () => {
     return row as Row;
   };
 
-  test('resume: without a pin it spawns, an active one gets the message, an ended one continues in its workspace', async () => {
+  test('resume: without a pin it spawns, an active one gets the message, an ended one is resumed with its conversation', async () => {
     const { id } = await make({ sessionBehavior: 'resume' });
     expect(await pinOf(id)).toBeUndefined();
     const first = await runOnce(id, 1);
@@ -264,19 +264,32 @@ describe('the pinning table', () => {
     const [{ pinnedWorkspaceId } = { pinnedWorkspaceId: '' }] = (await show(id)).targets;
     await endSession(first.sessionId ?? '');
     const third = await runOnce(id, 3);
-    expect(third.sessionId).not.toBe(first.sessionId);
+    expect(third).toMatchObject({ status: 'success', sessionId: first.sessionId });
     expect((await show(id)).targets).toEqual([
-      expect.objectContaining({ pinnedSessionId: third.sessionId, pinnedWorkspaceId }),
+      expect.objectContaining({ pinnedSessionId: first.sessionId, pinnedWorkspaceId }),
     ]);
+    const { messages } = await cloud.ask<{ messages: readonly { role: string }[] }>(
+      `/api/sessions/${first.sessionId}/messages`,
+    );
+    expect(messages.filter(({ role }) => role === 'user')).toHaveLength(3);
   });
 
-  test('resume: if the workspace of an ended one was deleted it spawns and pins again', async () => {
+  test('resume: if an ended one can be resumed no more it spawns, in its workspace if that is there, and pins again', async () => {
     const { id } = await make();
     const first = await runOnce(id, 1);
     await endSession(first.sessionId ?? '');
+    const { client, name: TableName } = cloud.table;
+    const forgotten = {
+      UpdateExpression: 'SET lastActiveAt = :long',
+      ExpressionAttributeValues: { ':long': 1 },
+    };
+    await client.send(
+      new UpdateCommand({ TableName, Key: keys.session(first.sessionId ?? ''), ...forgotten }),
+    );
     await pinAway(id, { session: first.sessionId });
     const second = await runOnce(id, 2);
     expect(second).toMatchObject({ status: 'success' });
+    expect(second.sessionId).not.toBe(first.sessionId);
     expect(await pinOf(id)).toBe(second.sessionId);
   });
 

@@ -29,7 +29,7 @@ test('a session whose money is spent calls no model any more, and reports its co
   const cloud = await open({
     variables: {
       MAX_COST_USD: '0.01',
-      MODEL_PRICES: JSON.stringify({ 'demo/demo': { input: 1000, output: 1000 } }),
+      MODEL_PRICES: JSON.stringify({ demo: { input: 1000, output: 1000 } }),
     },
   });
   const agent = await openAgent(cloud);

@@ -89,7 +89,7 @@ test('a start asks for one Fargate task of the flavor, without a public address'
           containerOverrides: [
             {
               name: 'sandbox',
-              memory: 640,
+              memory: 576,
               environment: [
                 { name: 'SANDBOX_BEARER_SHA256', value: 'ab'.repeat(32) },
                 { name: 'SANDBOX_MEMORY_MB', value: '512' },
@@ -112,10 +112,10 @@ test('every flavor leaves room in its task for the container and its server', as
     return [overrides.cpu, overrides.memory, overrides.containerOverrides[0].memory];
   });
   expect(sizes).toEqual([
-    ['512', '1024', 640],
-    ['1024', '2048', 1152],
-    ['2048', '4096', 2176],
-    ['4096', '8192', 4224],
+    ['512', '1024', 576],
+    ['1024', '2048', 1088],
+    ['2048', '4096', 2112],
+    ['4096', '8192', 4160],
   ]);
 });
 

@@ -37,7 +37,7 @@ type TaskStopper = Pick<SandboxHost, 'stop'>;
 /** The container's name in every task definition. */
 const containerName = 'sandbox';
 /** MiB of the server beside user code; both live under the container's limit. */
-const serverMemoryMib = 128;
+const serverMemoryMib = 64;
 /** https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_DescribeTasks.html */
 const describedTasksMax = 100;
 /** StopTask refuses a longer reason (https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_StopTask.html). */

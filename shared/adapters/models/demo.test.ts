@@ -29,9 +29,10 @@ const result = (
 const answer = async (
   history: readonly HistoryMessage[],
   thinking?: ThinkingLevel,
+  outputTokensMax = 8192,
 ): Promise<ModelChunk[]> => {
   const level = thinking === undefined ? {} : { thinking };
-  const request = { model: 'demo', system: '', tools: [], history, outputTokensMax: 1000, ...level };
+  const request = { model: 'demo', system: '', tools: [], history, outputTokensMax, ...level };
   return Array.fromAsync(demoProvider.stream(request, new AbortController().signal));
 };
 const textOf = (chunks: readonly ModelChunk[]): string =>
@@ -43,6 +44,22 @@ test('each line of a script is one call, in order, without an id, and the answer
     { type: 'call', name: 'execute_command', args: { command: 'echo b' } },
     { type: 'end', end: 'tool_use', usage: { inputTokens: 5, outputTokens: 28 } },
   ]);
+});
+
+test('a bound of the answer below the default ends its text, and leaves out the calls behind it', async () => {
+  const long = 'ü😀'.repeat(10_000);
+  const history = [user('$ seq'), assistant(calls('seq')), result('c0', long)];
+  const bounded = await answer(history, undefined, 256);
+  expect(bounded.at(-1)).toMatchObject({ end: 'max_tokens', usage: { outputTokens: 256 } });
+  expect(textOf(bounded).isWellFormed()).toBe(true);
+  const unbounded = await answer(history);
+  expect(unbounded.at(-1)).toMatchObject({ end: 'end_turn' });
+  expect(textOf(unbounded)).toContain(long);
+  const script = Array.from({ length: 30 }, (_, index) => `$ echo the line ${index}`).join('\n');
+  const asked = await answer([user(script)], undefined, 256);
+  const { length } = asked.filter(({ type }) => type === 'call');
+  expect([length > 0, length < 30]).toEqual([true, true]);
+  expect(asked.at(-1)).toMatchObject({ end: 'max_tokens' });
 });
 
 test('any other message is answered with an explanation', async () => {

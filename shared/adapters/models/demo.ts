@@ -7,6 +7,7 @@
  */
 
 import {
+  charactersPerToken,
   estimateHistory,
   estimateTokens,
   type HistoryImage,
@@ -14,7 +15,7 @@ import {
 } from '#shared/domain/history.ts';
 import type { MessageId } from '#shared/domain/ids.ts';
 import { answerTextBytesMax } from '#shared/domain/limits.ts';
-import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
+import { answerTokensDefault, type ModelChunk, type ThinkingLevel } from '#shared/domain/model.ts';
 import type { RequestedCall } from '#shared/domain/requested-call.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import { isNotice } from '#shared/domain/turn/saved-files.ts';
@@ -24,7 +25,7 @@ import type { ModelBackend } from './model-backend.ts';
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
 export const demoProvider: ModelBackend = {
-  async *stream({ history, tools, thinking }, signal) {
+  async *stream({ history, tools, thinking, outputTokensMax }, signal) {
     signal.throwIfAborted();
     const inputTokens = estimateHistory(history);
     const asked = history.findLastIndex((one) => one.role === 'user' && !isNotice(one));
@@ -33,19 +34,23 @@ export const demoProvider: ModelBackend = {
     const results = exchange.filter((message) => message.role === 'tool');
     const { text: message = '', images = [] } = exchange[0]?.role === 'user' ? exchange[0] : {};
     const calls = scriptedCalls(message, new Set(tools.map(({ name }) => name)));
-    const thoughts = thinking === 'off' ? '' : thoughtsOf(message, { calls, results, thinking });
+    const room = roomOf(outputTokensMax);
+    const thoughts = thinking === 'off' ? '' : cut(thoughtsOf(message, { calls, results, thinking }), room);
     yield* spoken('reasoning', thoughts, signal);
     if (results.length === 0 && calls.length > 0) {
-      for (const call of calls) yield { type: 'call', ...call };
-      const usage = { inputTokens, outputTokens: tokensOf(thoughts + JSON.stringify(calls)) };
-      yield { type: 'end', end: 'tool_use', usage };
+      const fitting = fittingCalls(calls, room - thoughts.length);
+      for (const call of fitting) yield { type: 'call', ...call };
+      const usage = { inputTokens, outputTokens: tokensOf(thoughts + callsText(fitting)) };
+      yield { type: 'end', end: fitting.length < calls.length ? 'max_tokens' : 'tool_use', usage };
       return;
     }
     const answer =
       results.length === 0 ? howToUse : answerTo(exchange, results) + leftOut(calls.length - results.length);
-    const text = [...images.map(describeImage), [answer, ...notices].join('\n\n')].join('\n');
+    const whole = [...images.map(describeImage), [answer, ...notices].join('\n\n')].join('\n');
+    const text = cut(whole, room - thoughts.length);
     yield* spoken('text', text, signal);
-    yield { type: 'end', end: 'end_turn', usage: { inputTokens, outputTokens: tokensOf(thoughts + text) } };
+    const usage = { inputTokens, outputTokens: tokensOf(thoughts + text) };
+    yield { type: 'end', end: text.length < whole.length ? 'max_tokens' : 'end_turn', usage };
   },
   listModels: async () => [{ id: 'demo', name: 'Demo' }],
   hasModel: async (id) => id === 'demo',
@@ -58,6 +63,25 @@ const howToUse = [
   '`call <tool> {"argument": …}` calls any tool by its name, those of registered MCP servers included,',
   'and `think <text>` shows the text as reasoning.',
 ].join('\n');
+
+/** Characters of an answer. A bound below the default is the operator's, or of a budget; the default cuts no result. */
+const roomOf = (outputTokensMax: number): number =>
+  outputTokensMax < answerTokensDefault ? outputTokensMax * charactersPerToken : Number.POSITIVE_INFINITY;
+
+/** Ends at a whole code point. */
+const cut = (text: string, charactersMax: number): string =>
+  text.length <= charactersMax
+    ? text
+    : text.slice(0, Math.max(0, charactersMax)).replace(/[\uD800-\uDBFF]$/, '');
+
+const callsText = (calls: readonly ScriptedCall[]): string =>
+  calls.length === 0 ? '' : JSON.stringify(calls);
+
+/** The first of them; a call that does not fit whole is none. */
+const fittingCalls = (calls: readonly ScriptedCall[], charactersMax: number): readonly ScriptedCall[] => {
+  const tooLong = calls.findIndex((_, index) => callsText(calls.slice(0, index + 1)).length > charactersMax);
+  return tooLong === -1 ? calls : calls.slice(0, tooLong);
+};
 
 const describeImage = ({ mimeType, data }: HistoryImage): string =>
   `An image came with the message: ${mimeType}, ${Buffer.byteLength(data, 'base64')} bytes.`;

@@ -28,8 +28,8 @@ export const recoverAfterRestart = async (
   { lifetimes, poolSize }: Recovery,
 ): Promise<Recovered> => {
   // A start whose task is not there was not answered in the last life: no age makes it too young.
-  const { lost } = await sweepOrphans(ports, { poolSize, unseenMs: 0 });
-  let failed = 0;
+  const orphans = await sweepOrphans(ports, { poolSize, unseenMs: 0 });
+  let { failed } = orphans;
   const onUnreadable = (error: unknown): void => {
     failed += 1;
     ports.telemetry.error('a record of the last life cannot be read', { error });
@@ -52,7 +52,7 @@ export const recoverAfterRestart = async (
   const sessions = await each(ports.sessions.live(onUnreadable), (session) =>
     freeSession(ports, session, lifetimes),
   );
-  return { lost, sessions, workspaces, failed };
+  return { lost: orphans.lost, sessions, workspaces, failed };
 };
 
 /** Its turn is due now; the calls of its functions have ended. */

@@ -3,11 +3,11 @@
  *
  * A task of this deployment without a record is stopped (L8); a record whose task does not run is recorded as
  * stopped, and its sessions are informed (L9); a sandbox whose sessions have all ended is stopped once each has left.
- * Young tasks are left alone: their record may not be written yet. Costs a List and a Describe per 100 running tasks and
- * a read per live workspace, never a scan.
+ * Young tasks are left alone: their record may not be written yet. A failure, also a record that cannot be read, concerns its own
+ * task or workspace only. Costs a List and a Describe per 100 running tasks and a read per live workspace, never a scan.
  */
 
-import type { WorkspaceId } from '../../domain/ids.ts';
+import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { orphanAgeMs, taskUnseenMsMax } from '../../domain/limits.ts';
 import { isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
@@ -18,11 +18,22 @@ import type { Deps, TaskDeps } from '../deps.ts';
 import { recordStopped } from '../sandbox/record-stopped.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 
-export type OrphanReport = { readonly running: number; readonly stopped: number; readonly lost: number };
+export type OrphanReport = {
+  readonly running: number;
+  readonly stopped: number;
+  readonly lost: number;
+  /** Parts that ended with an error. */
+  readonly failed: number;
+};
 
 const describedMax = 100;
 
 type OrphanDeps = TaskDeps & Deps<'host'>;
+
+/** Undefined for a part of the sweep that failed: that is logged, and ends no other part. */
+type Tried = <Result>(part: () => Promise<Result>) => Promise<Result | undefined>;
+
+type SweepDeps = OrphanDeps & { readonly tried: Tried };
 
 type OrphanSweep = {
   readonly poolSize: number;
@@ -31,46 +42,62 @@ type OrphanSweep = {
 };
 
 export const sweepOrphans = async (
-  ports: OrphanDeps,
+  given: OrphanDeps,
   { poolSize, unseenMs = taskUnseenMsMax }: OrphanSweep,
 ): Promise<OrphanReport> => {
+  let failed = 0;
+  const tried: Tried = async (part) => {
+    try {
+      return await part();
+    } catch (error) {
+      failed += 1;
+      given.telemetry.error('a part of the sweep for orphans failed', { error });
+      return undefined;
+    }
+  };
+  const ports = { ...given, tried };
   const seen = new Set<string>();
   let stopped = 0;
   for await (const tasks of ports.host.running()) {
     for (const { taskArn } of tasks) seen.add(taskArn);
-    stopped += await sweepTasks(ports, tasks, poolSize);
+    stopped += (await ports.tried(() => sweepTasks(ports, tasks, poolSize))) ?? 0;
   }
   let lost = 0;
   const onUnreadable = (error: unknown): void =>
     ports.telemetry.error('a record of a workspace cannot be read', { error });
   for await (const workspaces of ports.workspaces.live(onUnreadable)) {
-    stopped += await sweepUserless(ports, workspaces);
+    stopped += (await ports.tried(() => sweepUserless(ports, workspaces))) ?? 0;
     lost += await sweepTaskless(ports, workspaces, { seen, unseenMs });
   }
   ports.telemetry.count('SandboxesRunning', seen.size);
   if (stopped > 0) ports.telemetry.count('OrphansStopped', stopped);
-  return { running: seen.size, stopped, lost };
+  return { running: seen.size, stopped, lost, failed };
 };
 
 const sweepTasks = async (
-  ports: OrphanDeps,
+  ports: SweepDeps,
   tasks: readonly HostTask[],
   poolSize: number,
 ): Promise<number> => {
   const now = ports.world.now();
   const old = tasks.filter(({ createdAt }) => now - createdAt > orphanAgeMs);
-  const named = await Promise.all(old.map(async (task) => ({ task, name: await nameOf(ports, task) })));
+  const looked = old.map((task) => ports.tried(async () => ({ task, name: await nameOf(ports, task) })));
+  const named = (await Promise.all(looked)).filter((one) => one !== undefined);
   const ids = named.flatMap(({ name }) => (name === undefined ? [] : [name.workspaceId]));
-  const records = new Map((await ports.workspaces.getMany(ids)).map((record) => [record.id, record]));
-  const orphans = named.filter(({ name, task }) => !isBacked(records, { name, task, poolSize }));
-  const results = await Promise.allSettled(
-    orphans.map(async ({ name, task }) => {
-      if (await isClaimedSince(ports, name)) return false;
-      await stopOrphan(ports, task);
-      return true;
-    }),
+  const unread = new Set<WorkspaceId>();
+  const found = await ports.workspaces.getMany(ids, (error, id) => {
+    ports.telemetry.error('the record of a running task cannot be read', { error });
+    unread.add(id);
+  });
+  const records = new Map(found.map((record) => [record.id, record]));
+  const orphans = named.filter(
+    ({ name, task }) =>
+      !(name && unread.has(name.workspaceId)) && !isBacked(records, { name, task, poolSize }),
   );
-  return results.filter((result) => result.status === 'fulfilled' && result.value).length;
+  const stops = orphans.map(({ name, task }) =>
+    ports.tried(async () => !(await isClaimedSince(ports, name)) && (await stopOrphan(ports, task))),
+  );
+  return (await Promise.all(stops)).filter((isStopped) => isStopped === true).length;
 };
 
 /** A claim between the two reads leaves the record of the pool entry stopped, as that of an orphan. */
@@ -102,41 +129,66 @@ const isBacked = (
   return sandbox.taskArn === undefined || sandbox.taskArn === task.taskArn;
 };
 
-const stopOrphan = async ({ host, telemetry }: OrphanDeps, { taskArn, group }: HostTask): Promise<void> => {
+/** False where ECS refuses: it is found again by the next sweep. */
+const stopOrphan = async (
+  { host, telemetry }: OrphanDeps,
+  { taskArn, group }: HostTask,
+): Promise<boolean> => {
   const reason = 'no_corresponding_session_mapping';
+  try {
+    await host.stop(taskArn, reason);
+  } catch (error) {
+    telemetry.count('SandboxStopsFailed');
+    telemetry.warn('a sandbox did not stop, and the stop will be retried', {
+      sandbox: taskArn,
+      group,
+      error,
+    });
+    return false;
+  }
   telemetry.warn('an orphan sandbox is stopped', {
     event: 'orphan_sandbox_cleanup',
     sandbox: taskArn,
     group,
     reason,
   });
-  await host.stop(taskArn, reason);
+  return true;
 };
 
 /** Sandboxes whose sessions have all ended or are deleted. */
-const sweepUserless = async (ports: OrphanDeps, workspaces: readonly Workspace[]): Promise<number> => {
+const sweepUserless = async (ports: SweepDeps, workspaces: readonly Workspace[]): Promise<number> => {
   const now = ports.world.now();
   const old = workspaces.filter(
     ({ id, sandbox }) =>
       !isPoolEntry(id) && sandbox?.state === 'ready' && now - sandbox.requestedAt > orphanAgeMs,
   );
-  const sessions = await ports.sessions.getMany(old.flatMap(({ users }) => users));
-  const alive = new Set(sessions.filter(({ status }) => !isEnded(status)).map(({ id }) => id));
+  const unread: SessionId[] = [];
+  const users = old.flatMap((workspace) => workspace.users);
+  const sessions = await ports.sessions.getMany(users, (error, id) => {
+    ports.telemetry.error('a session of a running sandbox cannot be read', { error });
+    unread.push(id);
+  });
+  // One that cannot be read may be alive.
+  const living = sessions.filter(({ status }) => !isEnded(status)).map(({ id }) => id);
+  const alive = new Set([...living, ...unread]);
   const orphans = old.filter(({ users }) => !users.some((user) => alive.has(user)));
   let stopped = 0;
-  for (const orphan of orphans) {
-    const reason = 'no_corresponding_session_mapping';
-    const left = await leftByAll(ports, orphan);
-    if (left === undefined || !(await requestStop(ports, left, { reason, only: 'unused' }))) continue;
-    ports.telemetry.warn('an orphan sandbox is stopped', {
-      event: 'orphan_sandbox_cleanup',
-      sandbox: left.sandbox?.taskArn,
-      workspaceId: left.id,
-      reason,
-    });
-    stopped += 1;
-  }
+  for (const orphan of orphans)
+    if ((await ports.tried(() => stopUserless(ports, orphan))) === true) stopped += 1;
   return stopped;
+};
+
+const stopUserless = async (ports: SweepDeps, orphan: Workspace): Promise<boolean> => {
+  const reason = 'no_corresponding_session_mapping';
+  const left = await leftByAll(ports, orphan);
+  if (left === undefined || !(await requestStop(ports, left, { reason, only: 'unused' }))) return false;
+  ports.telemetry.warn('an orphan sandbox is stopped', {
+    event: 'orphan_sandbox_cleanup',
+    sandbox: left.sandbox?.taskArn,
+    workspaceId: left.id,
+    reason,
+  });
+  return true;
 };
 
 /** Minutes after they were read: undefined when one of them is active again, or another session has entered (L5). */
@@ -151,7 +203,7 @@ const leftByAll = async ({ workspaces }: OrphanDeps, orphan: Workspace): Promise
 
 /** Records whose task does not run any more: its state event was lost. */
 const sweepTaskless = async (
-  ports: OrphanDeps,
+  ports: SweepDeps,
   workspaces: readonly Workspace[],
   { seen, unseenMs }: { readonly seen: ReadonlySet<string>; readonly unseenMs: number },
 ): Promise<number> => {
@@ -166,15 +218,25 @@ const sweepTaskless = async (
   let lost = 0;
   for (let from = 0; from < unseen.length; from += describedMax) {
     const page = unseen.slice(from, from + describedMax);
-    const known = await ports.host.describe(page.map(({ sandbox }) => sandbox?.taskArn ?? ''));
-    const tasks = new Map(known.map((task) => [task.taskArn, task]));
-    for (const { id, sandbox } of page) {
-      const task = tasks.get(sandbox?.taskArn ?? '');
-      if (sandbox === undefined || (task !== undefined && task.lastStatus !== 'STOPPED')) continue;
-      const why = task?.stoppedReason ?? 'its task was not found';
-      await recordStopped(ports, { workspaceId: id, generation: sandbox.generation }, why);
-      lost += 1;
-    }
+    lost += (await ports.tried(() => recordLost(ports, page))) ?? 0;
+  }
+  return lost;
+};
+
+const recordLost = async (ports: SweepDeps, page: readonly Workspace[]): Promise<number> => {
+  const known = await ports.host.describe(page.map(({ sandbox }) => sandbox?.taskArn ?? ''));
+  const tasks = new Map(known.map((task) => [task.taskArn, task]));
+  let lost = 0;
+  for (const { id, sandbox } of page) {
+    const task = tasks.get(sandbox?.taskArn ?? '');
+    if (sandbox === undefined || (task !== undefined && task.lastStatus !== 'STOPPED')) continue;
+    const why = task?.stoppedReason ?? 'its task was not found';
+    const { generation } = sandbox;
+    const recorded = await ports.tried(async () => {
+      await recordStopped(ports, { workspaceId: id, generation }, why);
+      return true;
+    });
+    if (recorded === true) lost += 1;
   }
   return lost;
 };

@@ -1,6 +1,7 @@
 /**
  * Compares the slots of one holder with the sessions and the sandboxes that hold them, and its counter with its slots. One
- * query and two batches of reads; a holder that changes concurrently is left for the next audit.
+ * query and two batches of reads; a holder that changes concurrently is left for the next audit, and so is a slot whose session or
+ * sandbox cannot be read.
  */
 
 import type { Workspace } from '../../domain/sandbox.ts';
@@ -20,20 +21,29 @@ export type SlotAudit = {
 };
 
 export const auditSlots = async (
-  ports: Deps<'slots' | 'sessions' | 'workspaces' | 'world'>,
+  ports: Deps<'slots' | 'sessions' | 'workspaces' | 'telemetry' | 'world'>,
   holder: SlotHolder,
 ): Promise<SlotAudit> => {
-  const { slots, sessions, workspaces, world } = ports;
+  const { slots, sessions, workspaces, telemetry, world } = ports;
   const before = await slots.read(holder);
   const workspaceIds = before.taken.flatMap(({ sandbox }) =>
     sandbox === undefined ? [] : [sandbox.workspace],
   );
+  const unread = new Set<string>();
+  const onUnreadable = (error: unknown, id: string): void => {
+    telemetry.error('the holder of a slot cannot be read, and keeps it', { error });
+    unread.add(id);
+  };
   const [foundSessions, foundWorkspaces] = await Promise.all([
-    sessions.getMany(before.taken.map(({ session }) => session)),
-    workspaces.getMany(workspaceIds),
+    sessions.getMany(
+      before.taken.map(({ session }) => session),
+      onUnreadable,
+    ),
+    workspaces.getMany(workspaceIds, onUnreadable),
   ]);
   let corrected = 0;
   for (const held of before.taken) {
+    if (unread.has(held.session) || unread.has(held.sandbox?.workspace ?? '')) continue;
     const session = foundSessions.find(({ id }) => id === held.session);
     const workspace = foundWorkspaces.find(({ id }) => id === held.sandbox?.workspace);
     const slot = trueSlot(held, session, workspace);

@@ -85,6 +85,21 @@ test('L5: a sandbox in which a client runs code in the session of an agent stays
   expect([await evicts(1), await evicts(0, 1), await evicts(0, 0)]).toEqual([false, false, true]);
 });
 
+test('a sandbox whose session cannot be read stays, and the next gives way', async () => {
+  const { ports, memory, request, stopping, first, second, warned } = await open();
+  memory.execute({
+    constructor: { name: 'UpdateCommand' },
+    input: {
+      Key: { pk: `SESSION#${first.id}`, sk: 'META' },
+      UpdateExpression: 'SET approvals = :unknown',
+      ExpressionAttributeValues: { ':unknown': 'of a later version' },
+    },
+  });
+  expect(await makeRoom({ ...ports, link: answering([]) }, request)).toBe(true);
+  expect(await stopping()).toEqual([second.workspace]);
+  expect(warned).toContain('a session cannot be read, and its sandbox does not give way');
+});
+
 test('a sandbox that its caller cannot ask stays while a record has no end', async () => {
   const { ports, request, stopping, first, second, clock } = await open();
   const { link: _link, ...others } = ports;

@@ -8,6 +8,7 @@
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
+import type { SessionId } from '../../domain/ids.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
@@ -84,14 +85,23 @@ const unusedBehindMark = async (ports: RoomDeps, candidate: Candidate): Promise<
 
 /** The longest idle first. */
 const candidates = async (
-  { workspaces, sessions, world }: RoomDeps,
+  { workspaces, sessions, telemetry, world }: RoomDeps,
   ids: readonly Workspace['id'][],
 ): Promise<readonly Candidate[]> => {
   // One that more sessions share than one write can check is left to the janitor.
-  const found = (await workspaces.getMany(ids)).filter((one) => one.users.length <= idleCheckUsersMax);
-  const users = await sessions.getMany(found.flatMap((workspace) => workspace.users));
+  const read = await workspaces.getMany(ids, (error) =>
+    telemetry.error('a workspace cannot be read, and does not give way', { error }),
+  );
+  const found = read.filter((one) => one.users.length <= idleCheckUsersMax);
+  const unread = new Set<SessionId>();
+  const asked = found.flatMap((workspace) => workspace.users);
+  const users = await sessions.getMany(asked, (error, id) => {
+    telemetry.error('a session cannot be read, and its sandbox does not give way', { error });
+    unread.add(id);
+  });
   const at = world.now();
   return found
+    .filter((workspace) => !workspace.users.some((user) => unread.has(user)))
     .flatMap((workspace) => {
       const own = users.filter(({ id }) => workspace.users.includes(id));
       const { sandbox } = workspace;

@@ -19,14 +19,16 @@ export const publishSandboxFailure = async (
   ports: TaskDeps,
   { workspaceId, generation }: Failed,
 ): Promise<void> => {
-  const { webhooks, sessions, world } = ports;
+  const { webhooks, sessions, telemetry, world } = ports;
   const { webhooks: all } = await webhooks.list();
   if (!all.some(({ isEnabled, events }) => isEnabled && events.includes('sandbox_failed'))) return;
   const workspace = await ports.workspaces.get(workspaceId);
   const { sandbox, users = [] } = workspace ?? {};
   if (sandbox?.generation !== generation || !isUnplanned(sandbox)) return;
   const code = sandbox.readyAt === undefined ? 'sandbox_start_failed' : 'sandbox_unavailable';
-  const told = await sessions.getMany(users.slice(0, sessionsToldMax));
+  const told = await sessions.getMany(users.slice(0, sessionsToldMax), (error) =>
+    telemetry.error('a session of a failed sandbox cannot be read', { error }),
+  );
   const occurrences = told
     .filter(({ status }) => !isEnded(status))
     .map((session) =>

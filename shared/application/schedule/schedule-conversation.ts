@@ -8,12 +8,13 @@
 
 import type { MessageId, ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Session } from '../../domain/session.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps, SessionDeps } from '../deps.ts';
 import { createSession, type SessionDefaults } from '../session/create-session.ts';
 import type { SessionOptions } from '../session/new-session.ts';
+import { resumeSession } from '../session/resume-session.ts';
 import { acceptMessage } from '../turn/requests/accept-message.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 
@@ -39,9 +40,9 @@ export type Conversation = {
 };
 
 export type Converse = {
-  /** To a session that accepts messages. */
+  /** To a session; one that has ended without it is resumed. `invalid_session_state`: it can be resumed no more, and has not heard it. */
   readonly message: (request: Spoken & { readonly session: SessionId }) => Promise<Conversation>;
-  /** To a new session; in the workspace of an ended one it continues with its files. */
+  /** To a new session; in the workspace of one that cannot be resumed it continues with its files. */
   readonly spawn: (request: Spawn) => Promise<Conversation>;
   /** Ends a session that no later run continues, unless it becomes active concurrently. */
   readonly end: (session: Session) => Promise<void>;
@@ -76,9 +77,21 @@ export const makeConverse = (ports: SessionDeps, defaults: SessionDefaults): Con
       throw error;
     }
   };
+  const resumed = async (session: Session, { principal, messageId }: Spoken): Promise<Session> => {
+    if (!isEnded(session.status) || (await ports.inbox.wasAccepted(session.id, messageId))) return session;
+    try {
+      return await resumeSession(ports, session, principal);
+    } catch (error) {
+      // Another caller may have resumed it since.
+      const now = await found(session.id, principal);
+      if (isEnded(now.status)) throw error;
+      return now;
+    }
+  };
   return {
     spawn,
-    message: async (request) => say(await found(request.session, request.principal), request),
+    message: async (request) =>
+      say(await resumed(await found(request.session, request.principal), request), request),
     end: async (session) => {
       await endSession(ports, session, { reason: 'its run has ended', unlessMoved: true });
     },

@@ -3,7 +3,7 @@
  *
  * The session and the message of a run are named after it, so that driving it again creates the same ones. The session it
  * speaks in is recorded before it speaks, since the tables would choose another one as soon as a session or an earlier run
- * has ended (J6). A pin is written before the run is, or a run that died in between would leave its session without a pin.
+ * has ended (J6); where a pinned session can be resumed no more, the run's own is recorded instead. A pin is written before the run is, or a run that died in between would leave its session without a pin.
  */
 
 import { InvariantError } from '../../domain/assert.ts';
@@ -61,7 +61,7 @@ const choose = (
   const { schedule, pins } = start.state;
   const pin = pins.get(targetKey(start.run.target));
   const isFollowing =
-    step === 'follow' || (step === 'start' && pinStep(schedule.sessions, pinned) === 'message');
+    step === 'follow' || (step === 'start' && pinStep(schedule.sessions, pinned) !== 'spawn');
   if (isFollowing && pin !== undefined) return { session: pin.session };
   const session = ownSession(ports, start);
   return step === 'beside' || schedule.sessions === 'new' ? { session, isAlone: true } : { session };
@@ -70,12 +70,23 @@ const choose = (
 type Chosen = { readonly chosen: Run; readonly pinned: PinnedState };
 
 /** A run that is refused before it spoke has no session; one that was taken over may have spoken before. */
-const speakOrFail = async (ports: RunDeps, start: Start, { chosen, pinned }: Chosen): Promise<Run> => {
+const speakOrFail = async (
+  ports: RunDeps,
+  start: Start,
+  { chosen, pinned }: Chosen,
+): Promise<Run | undefined> => {
   try {
     const spoken = await speak(ports, start, { chosen, pinned });
     return begun(start, { ...spoken, chosen, at: ports.world.now() });
   } catch (error) {
     if (!isAppError(error)) throw error;
+    const session = ownSession(ports, start);
+    if (error.code === 'invalid_session_state' && chosen.session !== session) {
+      const own = { ...chosen, session };
+      if (!(await ports.schedules.beginRun(own))) return undefined;
+      const next = { ...own, version: own.version + 1 };
+      return speakOrFail(ports, start, { chosen: next, pinned: 'ended' });
+    }
     return end({ ...start.run, version: chosen.version }, 'refused', {
       endedAt: ports.world.now(),
       problem: cutOutput(`${error.code}: ${error.message}`),
@@ -104,7 +115,7 @@ const speak = async (ports: RunDeps, start: Start, { chosen, pinned }: Chosen): 
   return { conversation, isAlone: isAlone || !isPinned };
 };
 
-/** An ended session continues as a new one in its workspace. */
+/** An ended session that cannot be resumed continues as a new one in its workspace. */
 const resumeOrSpawn = async (
   { converse }: RunDeps,
   spawn: Spawn,

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { flavorNames } from '#shared/domain/flavor.ts';
 import {
   clientIdCharactersMax,
+  modelNameCharactersMax,
   pageItemsMax,
   projectDescriptionCharactersMax,
 } from '#shared/domain/limits.ts';
@@ -43,7 +44,7 @@ const numberOf = (meaning: string, limit: keyof TreeLimits) =>
 const projectDefaults = {
   description: text(projectDescriptionCharactersMax).optional().describe('Purpose of the project.'),
   provider: oneOf(providers).optional().describe('Model provider of its agents.'),
-  model: text(clientIdCharactersMax).optional().describe('Model of its agents.'),
+  model: text(modelNameCharactersMax).optional().describe('Model of its agents.'),
   thinking: oneOf(thinkingLevels).optional().describe('How long their model thinks before it answers.'),
   runtime: oneOf(runtimeNames)
     .optional()

@@ -39,6 +39,16 @@ export const readable = <Record>(
     }
   });
 
+/** As `readable`, for items that were asked for by their ids; without a receiver the first that cannot be decoded is an error. */
+export const readableByIds = <Id, Record>(
+  items: readonly Item[],
+  decode: (item: Item) => Record,
+  onUnreadable: ((error: unknown, id: Id) => void) | undefined,
+): readonly Record[] =>
+  onUnreadable === undefined
+    ? items.map(decode)
+    : readable(items, decode, (error, { id }) => onUnreadable(error, id as Id));
+
 const putOff = async ({ client, name }: Table, { pk, sk, dueAt }: Item, later: number): Promise<void> => {
   try {
     await client.send(

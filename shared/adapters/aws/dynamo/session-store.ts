@@ -2,7 +2,7 @@
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
-import { dueRecords, listedItems, readable } from './due.ts';
+import { dueRecords, listedItems, readable, readableByIds } from './due.ts';
 import { pageOfProject } from './project-pages.ts';
 import { beginCall, endCall, pause, recordReady, recordRunning, touch } from './session-calls.ts';
 import { descendants } from './session-children.ts';
@@ -16,9 +16,9 @@ import { keys, type Table } from './table.ts';
 export const makeSessionStore = (table: Table): SessionStore => ({
   create: create(table),
   get: get(table),
-  getMany: async (ids) => {
+  getMany: async (ids, onUnreadable) => {
     const unique = [...new Set(ids)];
-    return (await batchGet(table, unique.map(keys.session))).map(sessionFrom);
+    return readableByIds(await batchGet(table, unique.map(keys.session)), sessionFrom, onUnreadable);
   },
   descendants: descendants(table),
   list: list(table),

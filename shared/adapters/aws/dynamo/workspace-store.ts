@@ -8,7 +8,7 @@ import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { batchGet } from './batch.ts';
-import { dueRecords, listedItems, readable } from './due.ts';
+import { dueRecords, listedItems, readable, readableByIds } from './due.ts';
 import { leave, listNamed, makeNamed, markDeleted } from './named-workspaces.ts';
 import { makePinStore } from './pins.ts';
 import { isConditionFailed, keys, namesDeclared, type Table } from './table.ts';
@@ -51,7 +51,10 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     listNamed: listNamed(table),
     markDeleted: markDeleted(table),
     get: get(table),
-    getMany: async (ids) => (await batchGet(table, [...new Set(ids)].map(keys.workspace))).map(workspaceFrom),
+    getMany: async (ids, onUnreadable) => {
+      const unique = [...new Set(ids)];
+      return readableByIds(await batchGet(table, unique.map(keys.workspace)), workspaceFrom, onUnreadable);
+    },
     leave: leave(table),
     claimStart: claimStart(table),
     claimWarm: claimWarm(table),

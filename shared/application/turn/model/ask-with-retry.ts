@@ -13,7 +13,7 @@ import {
   answerArgumentsBytesMax,
   answerReasoningBytesMax,
   answerTextBytesMax,
-  clientIdCharactersMax,
+  providerCallIdCharactersMax,
 } from '../../../domain/limits.ts';
 import type { AnswerEnd, ModelChunk, ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import type { RequestedCall } from '../../../domain/requested-call.ts';
@@ -252,4 +252,4 @@ const tooMuch = (what: string, bytesMax: number): AppError =>
 
 /** A client must be able to name the call when it approves it. */
 const isUsable = (callId: CallId | undefined): callId is CallId =>
-  callId !== undefined && callId !== '' && callId.length <= clientIdCharactersMax;
+  callId !== undefined && callId !== '' && callId.length <= providerCallIdCharactersMax;

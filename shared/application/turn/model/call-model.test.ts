@@ -256,7 +256,7 @@ describe('an answer', () => {
   });
 
   test('gives each call an id that a client can send', async () => {
-    const ids = ['', 'x'.repeat(129), undefined, 'ok'];
+    const ids = ['', 'x'.repeat(249), undefined, 'x'.repeat(200)];
     const calls = ids.map(
       (callId): ModelChunk => ({
         type: 'call',
@@ -270,7 +270,7 @@ describe('an answer', () => {
       'call_5000_0',
       'call_5000_1',
       'call_5000_2',
-      'ok',
+      'x'.repeat(200),
     ]);
   });
 
@@ -492,15 +492,23 @@ describe('the count of tokens', () => {
     expect(await answer()).not.toHaveProperty('measured');
   });
 
-  test('is ignored when it is below the estimate, fails, or is missing', async () => {
-    for (const count of [() => Promise.resolve(100), () => Promise.reject(new Error('no')), undefined]) {
+  test('is ignored when it is below the estimate', async () => {
+    const count = () => Promise.resolve(100);
+    const { answer, asked } = open({ scripts: [() => [hello, end]], history, count });
+    await answer();
+    expect(asked[0]?.history).toEqual(history);
+  });
+
+  test('that fails, is nothing or is missing gives way to the estimate of history, tools and prompt', async () => {
+    for (const count of [() => Promise.resolve(0), () => Promise.reject(new Error('no')), undefined]) {
       const { answer, asked } = open({
         scripts: [() => [hello, end]],
         history,
         ...(count === undefined ? {} : { count }),
       });
       await answer();
-      expect(asked[0]?.history).toEqual(history);
+      // Six hundred of a thousand tokens, of which the tools and the prompt take five hundred at most.
+      expect(asked[0]?.history).toEqual(history.slice(1));
     }
   });
 });

@@ -10,7 +10,7 @@ import { iso } from '../../../contracts/fields.ts';
 import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
-import { expectedTokens, measureOf } from '../../../domain/token-measure.ts';
+import { estimateRequest, expectedTokens, measureOf } from '../../../domain/token-measure.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
@@ -122,7 +122,10 @@ const recordFirstText = ({ telemetry, world }: ModelDeps, { context, state }: Mo
     telemetry.duration('FirstDeltaMs', world.now() - acceptedAt);
 };
 
-/** Near the limit the estimate gives way to what the provider counted with its last answer; before it has counted any, it is asked. */
+/**
+ * Near the limit the estimate gives way to what the provider counted with its last answer; before it has counted any, it is asked.
+ * Where it counts nothing, the estimate has the tools and the prompt as well, which leave at least half of the limit to the history.
+ */
 const fittingRequest = async (
   ports: ModelDeps,
   call: ModelCall,
@@ -141,9 +144,13 @@ const fittingRequest = async (
   };
   const guessed = estimateHistory(whole.history);
   const { tokensMax, messagesMax } = context.limits.history;
-  const ratio =
-    guessed < tokensMax / 2 ? 1 : (await tokensOf(ports, { context, whole, signal })) / Math.max(1, guessed);
-  const fits = { messagesMax, tokensMax: Math.floor(tokensMax / Math.max(1, ratio)) };
+  const isFar = guessed < tokensMax / 2;
+  const counted = isFar ? 0 : await tokensOf(ports, { context, whole, signal });
+  const most =
+    counted > 0
+      ? tokensMax / Math.max(1, counted / Math.max(1, guessed))
+      : Math.max(tokensMax / 2, tokensMax - (estimateRequest(whole) - guessed));
+  const fits = { messagesMax, tokensMax: Math.floor(isFar ? tokensMax : most) };
   return { ...whole, history: whole.history.slice(droppedByTruncation(whole.history, fits)) };
 };
 

@@ -5,6 +5,7 @@ import { callerAnswerMs } from '#shared/domain/caller-tool.ts';
 import {
   clientIdCharactersMax,
   messageTextBytesMax,
+  modelNameCharactersMax,
   workspaceNoteCharactersMax,
 } from '#shared/domain/limits.ts';
 import { thinkingLevels } from '#shared/domain/model.ts';
@@ -54,7 +55,7 @@ const speech = {
     .describe('True: create a missing workspace; without workspace_id a new one.'),
   external_id: note.optional().describe('Id that the client gives a created workspace.'),
   source: note.optional().describe('Origin of a created workspace.'),
-  model: text(clientIdCharactersMax).optional().describe('Model of the agent.'),
+  model: text(modelNameCharactersMax).optional().describe('Model of the agent.'),
   thinking: oneOf(thinkingLevels).optional().describe('How long the model thinks.'),
   runtime: oneOf(runtimeNames).optional().describe('Program that carries the turns of a new session.'),
   message_id: text(clientIdCharactersMax)
