@@ -6,8 +6,7 @@
  */
 import * as z from 'zod';
 import { parseHostPattern } from '../domain/egress-policy.ts';
-import { answerTokensDefault } from '../domain/model.ts';
-import { decodePrices } from '../domain/price.ts';
+import { answerTokensDefault, decodePrices } from '../domain/price.ts';
 import { decodeTemplates, languages, templateNamePattern } from '../domain/template.ts';
 import { clientSettings, loginSettings, oidcSettings } from './oidc-settings.ts';
 

@@ -86,6 +86,3 @@ export type ModelChunk =
        */
       readonly providerState?: JsonObject;
     };
-
-/** The most tokens of one answer where no setting says otherwise. */
-export const answerTokensDefault = 8192;

@@ -145,6 +145,9 @@ const isUsd = (value: unknown): boolean => typeof value === 'number' && value >=
  */
 const addedTokensMax = 2000;
 
+/** The most tokens of one answer where no setting says otherwise. */
+export const answerTokensDefault = 8192;
+
 /** The least answer for which a call is made near the end of a budget, in tokens. */
 export const answerTokensMin = 256;
 

@@ -128,7 +128,9 @@ test('a path that stays inside the workspace by its text is served', async () =>
   const { id } = (await made.json()) as { id: string };
   await untilStarted(id);
   const files = `/api/sessions/${id}/files`;
-  expect((await server.request(`${files}/a%2F..%2Fb.txt`, { method: 'PUT', body: 'hello' })).status).toBe(201);
+  expect((await server.request(`${files}/a%2F..%2Fb.txt`, { method: 'PUT', body: 'hello' })).status).toBe(
+    201,
+  );
   expect(await (await server.request(`${files}/c%2F..%2Fb.txt`)).text()).toBe('hello');
   expect((await server.request(`${files}?path=a%2F..`)).status).toBe(200);
   expect(await codeOf(`${files}/a%2F..%2Fmissing.txt`)).toEqual([404, 'file_not_found']);

@@ -15,7 +15,8 @@ import {
 } from '#shared/domain/history.ts';
 import type { MessageId } from '#shared/domain/ids.ts';
 import { answerTextBytesMax } from '#shared/domain/limits.ts';
-import { answerTokensDefault, type ModelChunk, type ThinkingLevel } from '#shared/domain/model.ts';
+import type { ModelChunk, ThinkingLevel } from '#shared/domain/model.ts';
+import { answerTokensDefault } from '#shared/domain/price.ts';
 import type { RequestedCall } from '#shared/domain/requested-call.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import { isNotice } from '#shared/domain/turn/saved-files.ts';
