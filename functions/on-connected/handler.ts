@@ -37,6 +37,7 @@ const ports = {
   approvals: makeApprovalStore(table),
   tokens: makeTokenStore(table),
   correlation: runtime.correlation,
+  telemetry: runtime.telemetry,
   world: systemWorld,
   checkProvider: checkProvider(environment),
 };

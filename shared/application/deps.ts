@@ -177,6 +177,7 @@ export type ConnectionDeps = Deps<
   | 'checkProvider'
   | 'tokens'
   | 'correlation'
+  | 'telemetry'
   | 'world'
 >;
 /** To have turns go on. */

@@ -11,12 +11,15 @@ import { AppError } from '../../errors.ts';
 import type { TokenStore } from '../../ports/access.ts';
 import type { ConnectionStore } from '../../ports/connections.ts';
 import type { McpServerStore } from '../../ports/mcp-servers.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
 import { replayEvents } from './replay-events.ts';
 
 const connectionId = 'c' as ConnectionId;
 
 type Connected = Partial<Pick<Session, 'kind' | 'provider'>> & {
   readonly checkProvider?: () => void;
+  /** It has descendants, of which one cannot be read. */
+  readonly isTreeBroken?: boolean;
   /** Events that are appended, each with a frame that is refused, before `$connect` has returned; and right after. */
   readonly meanwhile?: number;
   readonly behind?: number;
@@ -80,10 +83,27 @@ const connected = async (events: number, since: number | undefined, fields: Conn
     tokens: fake<TokenStore>({ get: async () => undefined }),
     recursionDepthMax: 0,
     checkProvider: fields.checkProvider ?? (() => undefined),
+    ...(fields.isTreeBroken ? { sessions: withBrokenTree(ports.sessions) } : {}),
   };
   await replayEvents(connection, { connectionId });
   return frames;
 };
+
+const withBrokenTree = (sessions: SessionStore): SessionStore => ({
+  ...sessions,
+  get: async (id) => {
+    const session = await sessions.get(id);
+    return session && { ...session, hasChildren: true };
+  },
+  descendants: () => Promise.reject(new Error('a record of a newer release')),
+});
+
+test('a descendant that cannot be read closes no connection to the root', async () => {
+  let closings = 0;
+  const frames = await connected(2, -1, { isTreeBroken: true, onClosed: () => (closings += 1) });
+  expect(frames.map(({ type }) => type)).toEqual(['system:ready', 'system', 'system']);
+  expect(closings).toBe(0);
+});
 
 const purged = { seq: null, type: 'system', data: { kind: 'events_purged', oldestIndex: 92 } };
 

@@ -78,7 +78,12 @@ const greet = async (ports: ConnectionDeps, connection: SessionConnection): Prom
     since === undefined ? { since: session.lastSeq, until: greetedAt + clocksApartMsMax } : { since };
   const post = openPostInOrder(ports, connectionId);
   if (!(await replay(ports, { post, session, ...wanted }))) return;
-  const waiting = [await waitingApproval(ports, session, turn), ...(await waitingBelow(ports, session))];
+  const below = await waitingBelow(ports, session).catch((error: unknown) => {
+    // One that cannot be read must not close each connection to the root: the list of pending approvals has its call.
+    ports.telemetry.error('the descendants of a session were not read', { sessionId, error });
+    return [];
+  });
+  const waiting = [await waitingApproval(ports, session, turn), ...below];
   for (const request of waiting) if (request !== undefined && !(await post(JSON.stringify(request)))) return;
 };
 

@@ -195,6 +195,7 @@ describe('a first call whose sandbox does not start', () => {
     await expect(quiet.run({ host: host(quiet) })).rejects.toMatchObject({ code: 'sandbox_start_failed' });
     const session = await quiet.only();
     expect(session.status).toBe('error');
+    expect((await quiet.ports.workspaces.get(session.workspace))?.users).toEqual([]);
     const { events } = await quiet.ports.eventLog.read(session.id, { since: -1, eventsMax: 9 });
     expect(events.at(-1)?.data).toEqual({ kind: 'session_status', status: 'error' });
     const refused = { code: 'invalid_session_state' };

@@ -67,7 +67,7 @@ const entered = (session: Session, after: SessionId | null | undefined): Change 
   };
 };
 
-/** A session that was resumed since stays: its end came late. */
+/** A session that was resumed since stays: its end came late. One in `error` takes no calls any more. */
 export const leave =
   (table: Table): WorkspaceStore['leave'] =>
   async (id, session) => {
@@ -79,9 +79,10 @@ export const leave =
         ConditionCheck: {
           TableName,
           Key: keys.session(session),
-          ConditionExpression: 'attribute_not_exists(pk) OR #status IN (:completed, :failed, :stopped)',
+          ConditionExpression:
+            'attribute_not_exists(pk) OR #status IN (:completed, :failed, :stopped, :error)',
           ExpressionAttributeNames: statusNames,
-          ExpressionAttributeValues: endedStatuses,
+          ExpressionAttributeValues: { ...endedStatuses, ':error': 'error' },
         },
       },
     ];
