@@ -56,9 +56,12 @@ const generationOf = (state: TurnState, callId: string): number => {
   return isInside && call?.trial?.state !== 'tried' ? (call?.generation ?? 0) : 0;
 };
 
-const isSaid = (state: TurnState, changes: readonly Change[]): boolean =>
-  JSON.stringify(state).includes(said) ||
-  changes.some(
+/** A long message is written with its parts, in one transaction. */
+const isSaid = (state: TurnState, changes: readonly Change[]): boolean => {
+  if (JSON.stringify(state).includes(said)) return true;
+  const items = changes.flatMap(({ after }) => (after === undefined ? [] : [after]));
+  return changes.some(
     ({ sk, after }) =>
-      sk.startsWith('MESSAGE#') && after !== undefined && messageJson(after, []).includes(said),
+      sk.startsWith('MESSAGE#') && after !== undefined && messageJson(after, items).includes(said),
   );
+};

@@ -11,7 +11,11 @@ test.each([
   const session = newExecution({ template, status: 'ready' });
   const ports = {
     slots: { read: async () => ({ taken: [] }) },
-    sessions: { list: async () => ({ sessions: [session] }) },
+    sessions: {
+      list: async () => ({ sessions: [session] }),
+      listOfProject: async () => ({ sessions: [session] }),
+    },
+    projects: { list: async () => ({ projects: [] }) },
     world: { now: () => session.createdAt + 2500 },
   };
   const context = { ports, principal: { scope: 'admin', owner: session.owner } } as unknown as ToolContext;

@@ -10,13 +10,19 @@ import { openGreetings } from './await-greeting.ts';
 const [connectionId, sessionId] = ['c' as ConnectionId, 's' as SessionId];
 const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' } as const;
 
-/** Of a connection that was opened just now. */
-const open = async () => {
+type Ports = ReturnType<typeof openQuietPorts>['ports'];
+
+/** Of a connection that was opened just now. `onSleep` runs before each wait for the greeting. */
+const open = async (onSleep: (ports: Ports) => Promise<void> = async () => undefined) => {
   const { ports, clock, takeRequests } = openQuietPorts();
   const connectedAt = clock.now;
   const greetBy = connectedAt + greetMsMax;
   await ports.connections.put({ id: connectionId, sessionId, principal, connectedAt, greetBy });
-  const wait = openGreetings(ports);
+  const sleep: Ports['world']['sleep'] = async (...asked) => {
+    await onSleep(ports);
+    await ports.world.sleep(...asked);
+  };
+  const wait = openGreetings({ ...ports, world: { ...ports.world, sleep } });
   takeRequests();
   const answer = (after = 0, session: SessionId | undefined = sessionId) =>
     wait({ connectionId, sessionId: session, connectedAt, acceptedAt: connectedAt + after });
@@ -24,14 +30,13 @@ const open = async () => {
 };
 
 test('an answer waits for the greeting, and those that follow read nothing', async () => {
-  const { ports, takeRequests, answer } = await open();
   const seen: string[] = [];
-  const answered = answer().then((isGreeted) => seen.push(`answered ${isGreeted}`));
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  seen.push('greeted');
-  await ports.connections.greeted(sessionId, connectionId);
-  await answered;
-  expect(seen).toEqual(['greeted', 'answered true']);
+  const { takeRequests, answer } = await open(async ({ connections }) => {
+    seen.push('waits');
+    if (seen.length === 3) await connections.greeted(sessionId, connectionId);
+  });
+  expect(await answer()).toBe(true);
+  expect(seen).toEqual(['waits', 'waits', 'waits']);
   takeRequests();
   expect([await answer(), takeRequests()]).toEqual([true, []]);
 });
