@@ -2,7 +2,7 @@
 import type { Deps } from '#shared/application/deps.ts';
 import { searchSessions } from '#shared/application/session/search-sessions.ts';
 import { foundView, searchAnswer, searchQuery } from '#shared/contracts/rest/search-view.ts';
-import { searchedSessionsMax } from '#shared/domain/limits.ts';
+import { searchedSessionsMax } from '#shared/domain/search.ts';
 import { type ApiRoute, json, principalOf, queryOf } from './api-route.ts';
 
 export const searchRoute = ({

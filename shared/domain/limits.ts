@@ -112,15 +112,6 @@ export const pageItemsMax = 100;
 export const clientIdCharactersMax = 128;
 /** Characters of the name of a model that a client asks for. */
 export const modelNameCharactersMax = 256;
-/** Characters of a search, the sessions of one page of it, and those that are read at a time. */
-export const searchTextCharactersMax = 200;
-export const searchedSessionsMax = 25;
-export const searchReadsMax = 5;
-/** Messages of one conversation that a search reads, the newest, and the characters of them as JSON. */
-export const searchedMessagesMax = 1000;
-export const searchedCharactersMax = 2_000_000;
-/** Messages of one conversation that a search names, the newest that match. */
-export const searchMatchesMax = 3;
 /** Labels of one session, and characters of a label's value. */
 export const sessionLabelsMax = 16;
 export const labelValueCharactersMax = 256;

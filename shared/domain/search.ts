@@ -5,6 +5,16 @@
 import type { HistoryMessage } from './history.ts';
 import type { MessageId } from './ids.ts';
 
+/** Characters of a search, the sessions of one page of it, and those that are read at a time. */
+export const searchTextCharactersMax = 200;
+export const searchedSessionsMax = 25;
+export const searchReadsMax = 5;
+/** Messages of one conversation that a search reads, the newest, and the characters of them as JSON. */
+export const searchedMessagesMax = 1000;
+export const searchedCharactersMax = 2_000_000;
+/** Messages of one conversation that a search names, the newest that match. */
+export const searchMatchesMax = 3;
+
 export type FoundText = { readonly before: string; readonly match: string; readonly after: string };
 
 export type FoundMessage = FoundText & {

@@ -6,21 +6,20 @@
 
 import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { isSettled } from '#sdk/approvals.ts';
-import { connectionLost } from '#sdk/errors.ts';
-import { fetchEvents } from '#sdk/event-feed.ts';
 import type { ClientAction, Frame } from '#sdk/frames.ts';
 import { api, type Decision } from '#sdk/routes.ts';
 import { connectToSession, type SessionConnection } from '#sdk/session-connection.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { signIn } from '../access/access.ts';
 import { rememberSession, type Unsent } from '../access/remembered.ts';
-import { clientOf, request } from '../api/request.ts';
+import { request } from '../api/request.ts';
 import { sendDecision, type WaitingCall, whyUndecided } from '../approval/waiting-call.ts';
 import { notify } from '../components/notices.vue';
 import { settledChildCalls } from './child-calls.ts';
 import type { CallItem, Item, MessageChoices } from './items.ts';
 import { isUnsent, type Outbox, openOutbox } from './outbox.ts';
 import { paced } from './pace.ts';
+import { isByRequests, socketClient, useRequests, useWebSocket } from './socket-choice.ts';
 import {
   initialState,
   isSocketBlocked,
@@ -98,44 +97,31 @@ export const openSession = (sessionId: string): void => {
   connection = connect(sessionId);
 };
 
-type Polled = typeof import('./polled-socket.ts').polledSocket;
-/** Once no WebSocket opened in this tab: what stands in for it, which seldom is needed and is loaded then. */
-let polled: Polled | undefined;
-
 const connect = (sessionId: string): SessionConnection =>
-  connectToSession(
-    clientOf(undefined, undefined, polled?.({ client: clientOf(), api, fetchEvents, connectionLost })),
-    {
-      sessionId,
-      since: lastSeq,
-      onFrame: receive,
-      onState: (state) => {
-        if (state.kind !== 'ended' || state.error.status !== 404) {
-          if (polled === undefined && isSocketBlocked(state, navigator.onLine)) void poll(sessionId);
-          return dispatch({
-            type: 'link-changed',
-            link: linkOf(state, navigator.onLine, polled !== undefined),
-          });
-        }
-        closeSession();
-        missingId.value = sessionId;
-      },
-      onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
+  connectToSession(socketClient(), {
+    sessionId,
+    since: lastSeq,
+    onFrame: receive,
+    onState: (state) => {
+      if (state.kind !== 'ended' || state.error.status !== 404) {
+        if (!isByRequests() && isSocketBlocked(state, navigator.onLine)) void poll(sessionId);
+        return dispatch({ type: 'link-changed', link: linkOf(state, navigator.onLine, isByRequests()) });
+      }
+      closeSession();
+      missingId.value = sessionId;
     },
-  );
+    onEventsLost: (oldestSeq) => dispatch({ type: 'events-lost', oldestSeq }),
+  });
 
-/** Over a WebSocket or by requests, after the last event that was told. */
-const reconnect = (sessionId: string, by: Polled | undefined): void => {
+/** After the last event that was told. */
+const reconnect = (sessionId: string): void => {
   connection?.close();
-  polled = by;
   connection = connect(sessionId);
 };
 
 const poll = async (sessionId: string): Promise<void> => {
-  // One that fails is tried again with the WebSocket.
-  const { polledSocket } = (await import('./polled-socket.ts').catch(() => undefined)) ?? {};
-  const isNeeded = openId.value === sessionId && polled === undefined && current.link.kind !== 'connected';
-  if (isNeeded && polledSocket !== undefined) reconnect(sessionId, polledSocket);
+  const isNeeded = (): boolean => openId.value === sessionId && current.link.kind !== 'connected';
+  if (await useRequests(isNeeded)) reconnect(sessionId);
 };
 
 export const closeSession = (): void => {
@@ -286,8 +272,10 @@ export const tryNow = (): void => {
   if (current.link.kind === 'stopped' && sessionId !== null) {
     connection = undefined;
     openSession(sessionId);
-  } else if (current.link.kind === 'polled' && sessionId !== null) reconnect(sessionId, undefined);
-  else connection?.tryNow();
+  } else if (current.link.kind === 'polled' && sessionId !== null) {
+    useWebSocket();
+    reconnect(sessionId);
+  } else connection?.tryNow();
 };
 
 watch(

@@ -4,8 +4,8 @@ import { newExecution, newSession, workspaceOf } from '../../../tests/conformanc
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { HistoryMessage } from '../../domain/history.ts';
 import type { MessageId, OwnerId, TurnId } from '../../domain/ids.ts';
-import { searchedMessagesMax } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
+import { searchedMessagesMax } from '../../domain/search.ts';
 import type { Session } from '../../domain/session.ts';
 import { searchSessions } from './search-sessions.ts';
 

@@ -2,18 +2,16 @@
  * Search over titles and messages, in the order of the list of sessions: each page reads a bounded number of sessions, and a
  * bounded part of each conversation, the newest. No index is kept, so a turn writes nothing for it (ADR 0039).
  */
-import {
-  searchedCharactersMax,
-  searchedMessagesMax,
-  searchMatchesMax,
-  searchReadsMax,
-} from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import {
   type FoundMessage,
   findMessages,
   findWords,
   type SearchWords,
+  searchedCharactersMax,
+  searchedMessagesMax,
+  searchMatchesMax,
+  searchReadsMax,
   searchWords,
 } from '../../domain/search.ts';
 import type { Session } from '../../domain/session.ts';

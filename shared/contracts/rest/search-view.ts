@@ -1,12 +1,12 @@
 /** Search over titles and messages as REST shows it: the query, and one page of results. */
 import * as z from 'zod';
 import {
+  type FoundMessage,
   searchedMessagesMax,
   searchedSessionsMax,
   searchMatchesMax,
   searchTextCharactersMax,
-} from '#shared/domain/limits.ts';
-import type { FoundMessage } from '#shared/domain/search.ts';
+} from '#shared/domain/search.ts';
 import { type Session, sessionKinds, sessionStatuses } from '#shared/domain/session.ts';
 import { afterPage, givenUuid, iso, queryFlag } from '../fields.ts';
 
