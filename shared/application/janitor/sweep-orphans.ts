@@ -7,7 +7,7 @@
  * task or workspace only. Costs a List and a Describe per 100 running tasks and a read per live workspace, never a scan.
  */
 
-import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
 import { orphanAgeMs, taskUnseenMsMax } from '../../domain/limits.ts';
 import { isPoolEntry, poolEntries } from '../../domain/pool.ts';
 import { decodeTaskGroup, type Workspace } from '../../domain/sandbox.ts';
@@ -15,6 +15,7 @@ import { isEnded } from '../../domain/session.ts';
 import type { HostTask } from '../../ports/sandbox.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
 import type { Deps, TaskDeps } from '../deps.ts';
+import { readUsers } from '../sandbox/read-users.ts';
 import { recordStopped } from '../sandbox/record-stopped.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 
@@ -162,13 +163,7 @@ const sweepUserless = async (ports: SweepDeps, workspaces: readonly Workspace[])
     ({ id, sandbox }) =>
       !isPoolEntry(id) && sandbox?.state === 'ready' && now - sandbox.requestedAt > orphanAgeMs,
   );
-  const unread: SessionId[] = [];
-  const users = old.flatMap((workspace) => workspace.users);
-  const sessions = await ports.sessions.getMany(users, (error, id) => {
-    ports.telemetry.error('a session of a running sandbox cannot be read', { error });
-    unread.push(id);
-  });
-  // One that cannot be read may be alive.
+  const { sessions, unread } = await readUsers(ports, old, 'a session of a running sandbox cannot be read');
   const living = sessions.filter(({ status }) => !isEnded(status)).map(({ id }) => id);
   const alive = new Set([...living, ...unread]);
   const orphans = old.filter(({ users }) => !users.some((user) => alive.has(user)));

@@ -8,7 +8,6 @@
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
-import type { SessionId } from '../../domain/ids.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
@@ -17,6 +16,7 @@ import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { RoomDeps } from '../deps.ts';
 import { auditSlots } from './audit-slots.ts';
 import { markPaused } from './mark-paused.ts';
+import { readUsers } from './read-users.ts';
 import { isKeptByCalls, isKeptByProcesses } from './sandbox-in-use.ts';
 import { workOf } from './turn-work.ts';
 
@@ -93,12 +93,11 @@ const candidates = async (
     telemetry.error('a workspace cannot be read, and does not give way', { error }),
   );
   const found = read.filter((one) => one.users.length <= idleCheckUsersMax);
-  const unread = new Set<SessionId>();
-  const asked = found.flatMap((workspace) => workspace.users);
-  const users = await sessions.getMany(asked, (error, id) => {
-    telemetry.error('a session cannot be read, and its sandbox does not give way', { error });
-    unread.add(id);
-  });
+  const { sessions: users, unread } = await readUsers(
+    { sessions, telemetry },
+    found,
+    'a session cannot be read, and its sandbox does not give way',
+  );
   const at = world.now();
   return found
     .filter((workspace) => !workspace.users.some((user) => unread.has(user)))
