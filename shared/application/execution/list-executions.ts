@@ -6,13 +6,11 @@
 
 import { mayRead, mayUse } from '../../domain/access.ts';
 import { listingPagesMax, pageItemsMax } from '../../domain/limits.ts';
-import { defaultProject, deploymentOwner, type Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
 import { executionSlots } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
-
-/** Each is a query of its own. */
-const projectsMax = 25;
+import { countedProjects } from '../project/agent-slots.ts';
 
 /** Oldest first; of very many sessions the newest. */
 export const listExecutions = async (
@@ -24,7 +22,7 @@ export const listExecutions = async (
   const [{ taken }, own, others] = await Promise.all([
     slots.read(executionSlots(owner)),
     listOf(sessions, owner),
-    mayUse(principal, 'admin:read') ? listOfProjects(ports) : [],
+    mayUse(principal, 'admin:read') ? listOfProjects(ports, principal) : [],
   ]);
   const known = new Map([...own, ...others].map((session) => [session.id, session]));
   const listed = [...known.values()];
@@ -41,15 +39,14 @@ export const listExecutions = async (
   );
 };
 
-/** A page of each project, of a page of projects. */
-const listOfProjects = async ({
-  sessions,
-  projects,
-}: Deps<'sessions' | 'projects'>): Promise<readonly Session[]> => {
-  const listed = await projects.list(deploymentOwner, { itemsMax: projectsMax });
-  const ids = new Set([defaultProject, ...listed.projects.slice(0, projectsMax).map(({ id }) => id)]);
+/** A page of each project that is counted. */
+const listOfProjects = async (
+  ports: Deps<'sessions' | 'projects'>,
+  principal: Principal,
+): Promise<readonly Session[]> => {
+  const projects = await countedProjects(ports, principal);
   const pages = await Promise.all(
-    [...ids].map((id) => sessions.listOfProject(id, { itemsMax: pageItemsMax })),
+    projects.map(({ id }) => ports.sessions.listOfProject(id, { itemsMax: pageItemsMax })),
   );
   return pages.flatMap((page) => page.sessions);
 };

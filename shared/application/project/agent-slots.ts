@@ -21,7 +21,7 @@ export type AgentSlots = {
   readonly max: number;
 };
 
-/** The projects whose slots are counted. */
+/** The projects whose slots and executions are shown. */
 export const countedProjects = async (
   ports: Deps<'projects'>,
   principal: Principal,
