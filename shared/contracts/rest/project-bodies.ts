@@ -98,23 +98,19 @@ type GivenLimits = { readonly [Name in LimitName]?: number | null | undefined };
 type Limited = GivenLimits & { readonly limits?: GivenLimits | null | undefined };
 
 /** A limit has two places; a body may use both if they say the same. */
-const isOneValue =
-  (name: LimitName) =>
-  (body: Limited): boolean => {
+const refuseTwoValues = (body: Limited, context: z.RefinementCtx): void => {
+  for (const name of Object.keys(limits) as LimitName[]) {
     const within = body.limits === null ? null : body.limits?.[name];
     const beside = body[name];
-    return within === undefined || beside === undefined || within === beside;
-  };
-const orDiffers = (name: LimitName) => ({ path: [name], error: `must not differ from limits.${name}` });
+    if (within !== undefined && beside !== undefined && within !== beside)
+      context.addIssue({ code: 'custom', path: [name], message: `must not differ from limits.${name}` });
+  }
+};
 
 export const createProjectBody = z
   .object({ name: projectName, ...projectDefaults.shape })
-  .refine(isOneValue('maxRecursionDepth'), orDiffers('maxRecursionDepth'))
-  .refine(isOneValue('maxAgentsPerSession'), orDiffers('maxAgentsPerSession'))
-  .refine(isOneValue('maxCostUsd'), orDiffers('maxCostUsd'));
+  .superRefine(refuseTwoValues);
 
 export const updateProjectBody = z
   .object({ name: projectName.optional(), ...projectDefaults.shape })
-  .refine(isOneValue('maxRecursionDepth'), orDiffers('maxRecursionDepth'))
-  .refine(isOneValue('maxAgentsPerSession'), orDiffers('maxAgentsPerSession'))
-  .refine(isOneValue('maxCostUsd'), orDiffers('maxCostUsd'));
+  .superRefine(refuseTwoValues);
