@@ -1,7 +1,7 @@
 /**
  * The route of the platform's calls of tools: `POST /calls/{id}`, answered by a stream of events.
  *
- * It costs a tenth of the same call over MCP, whose library a sandbox then need not load. The events are
+ * It costs a fraction of the same call over MCP, whose library a sandbox then need not load. The events are
  * in shared/contracts/sandbox-call.ts. The call goes on without its connection: its id leads to its result.
  */
 import type { ServerResponse } from 'node:http';

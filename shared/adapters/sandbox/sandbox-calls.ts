@@ -70,12 +70,16 @@ const askOnce = async (link: SandboxLink, call: AskedCall): Promise<AskedOutcome
   }
 };
 
+/** A `CallEvent` whose values were not checked. */
+type Said = { readonly [Name in KeysOf<CallEvent>]?: unknown };
+type KeysOf<Event> = Event extends unknown ? keyof Event : never;
+
 type Listening = { readonly call: AskedCall; readonly silence: AbortSignal };
 
 const heard = async (events: AsyncIterable<unknown>, { call, silence }: Listening): Promise<AskedOutcome> => {
   for await (const said of events) {
-    const event = said as Partial<Record<CallEventName, unknown>>;
-    if ('result' in event) return toOutcome(event.result);
+    const event = said as Said;
+    if (event.result !== undefined) return toOutcome(event.result);
     if (event.isRunning === true) return { status: 'running' };
     if (event.isRelayWanted === true) call.onRelayWanted?.();
     const progress = toProgress(event.output);
@@ -84,8 +88,6 @@ const heard = async (events: AsyncIterable<unknown>, { call, silence }: Listenin
   silence.throwIfAborted();
   throw new Error('the sandbox closed the connection');
 };
-
-type CallEventName = CallEvent extends infer Event ? (Event extends object ? keyof Event : never) : never;
 
 const withoutResult = async (response: Response): Promise<AskedOutcome | undefined> => {
   const isRefusal = response.headers.get(refusalHeader) === 'true';
