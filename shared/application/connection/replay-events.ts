@@ -135,7 +135,7 @@ const waitingBelow = async (
   session: Session,
 ): Promise<readonly (Frame | undefined)[]> => {
   // The first child may have come, and asked, before the connection was greeted.
-  const { hasChildren } = (await ports.sessions.get(session.id)) ?? session;
+  const hasChildren = session.hasChildren ?? (await ports.sessions.get(session.id))?.hasChildren;
   if (hasChildren === undefined) return [];
   const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
   const found = await Promise.all(running.map(({ id }) => ports.turns.getWithTurn(id)));

@@ -6,9 +6,9 @@
  * misses frames and fetches the gap from the log. New subscribers are noticed within a bounded time, so that a stream of
  * deltas costs no reads of its own.
  *
- * One that was not greeted yet is passed over: its first frame is `system:ready`. While there is one, all but pieces of a stream are
- * published to subscribers that were read after the commit. So an event that passes one over was logged before it was greeted, and is
- * replayed to it (replay-events.ts).
+ * One that was not greeted yet is passed over: its first frame is `system:ready`. While one is known, all but pieces of a stream are
+ * published to subscribers that were read after the commit. So an event that passes it over was logged before it was greeted, and is
+ * replayed to it (replay-events.ts). One that came since the last read is not known, and may miss events for that bounded time.
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
