@@ -5,7 +5,7 @@ import { fetchEvents } from '#sdk/event-feed.ts';
 import { api } from '#sdk/routes.ts';
 import { clientOf } from '../api/request.ts';
 
-/** What stands in for a WebSocket, which seldom is needed and is loaded then. */
+/** The code that stands in for a WebSocket: it is seldom needed, and loaded then. */
 let polled: typeof import('./polled-socket.ts').polledSocket | undefined;
 
 export const isByRequests = (): boolean => polled !== undefined;
