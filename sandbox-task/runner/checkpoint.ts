@@ -23,6 +23,7 @@ import {
   type FileIndex,
   isSettled,
   settleMs,
+  type Traits,
   traitsOf,
   unknownTraits,
 } from './file-index.ts';
@@ -85,13 +86,18 @@ const byPath = (one: Entry, other: Entry): number => (one.path < other.path ? -1
 
 const toEntry = (walked: Walked, base: FileIndex | undefined, index: FileIndex): Entry => {
   const { path } = walked;
-  if ('reason' in walked) return { type: 'left-out', path, reason: walked.reason };
+  if ('reason' in walked) {
+    index.add(path, unknownTraits);
+    return { type: 'left-out', path, reason: walked.reason };
+  }
   const { stat } = walked;
   const entry = describe(path, stat);
-  if (entry.type !== 'file') return entry;
-  if (isSettled(stat, Date.now())) index.add(path, stat);
-  return base?.isSame(path, stat) ? { ...entry, same: true } : entry;
+  index.add(path, entry.type === 'left-out' ? unknownTraits : settledTraits(stat));
+  return entry.type === 'file' && base?.isSame(path, stat) ? { ...entry, same: true } : entry;
 };
+
+const settledTraits = (stat: BigIntStats): Traits =>
+  stat.isDirectory() || isSettled(stat, Date.now()) ? traitsOf(stat) : unknownTraits;
 
 const describe = (path: string, stat: BigIntStats): Entry => {
   const mode = Number(stat.mode & 0o777n);
@@ -118,15 +124,16 @@ function* framesOf(
   yield { header: { type: 'begin', isFull } };
   for (const path of removed) yield { header: { type: 'removed', path } };
   for (const entry of entries) {
-    if (entry.type === 'symlink') yield { header: withTarget(folder, entry) };
+    if (entry.type === 'symlink')
+      yield* recordUnsent(index, entry.path, [{ header: withTarget(folder, entry) }]);
     else if (entry.type !== 'file' || entry.same) yield { header: entry };
     else yield* recordUnsent(index, entry.path, fileFrames(folder, entry, hashedOver));
   }
   yield { header: { type: 'end' } };
 }
 
-/** A file whose content was not sent must not count as unchanged in the next checkpoint. */
-function* recordUnsent(index: FileIndex, path: string, frames: Frames): Frames {
+/** An entry that was not sent whole must not count as unchanged in the next checkpoint. */
+function* recordUnsent(index: FileIndex, path: string, frames: Iterable<Frame | typeof pause>): Frames {
   for (const frame of frames) {
     if (frame !== pause && isUnsent(frame.header)) index.add(path, unknownTraits);
     yield frame;
@@ -196,9 +203,8 @@ function* collectChanges(folder: string, base: FileIndex | undefined, index: Fil
     const { stat } = walked;
     bytes += stat.isFile() ? Number(stat.size) : 0;
     refuseOver('bytes', bytes, workspaceBytesMax);
-    const traits = traitsOf(stat);
-    found.index.add(path, stat.isDirectory() || isSettled(stat, Date.now()) ? traits : unknownTraits);
-    if (!base?.isSame(path, traits)) found.changed.push(describe(path, stat));
+    found.index.add(path, settledTraits(stat));
+    if (!base?.isSame(path, traitsOf(stat))) found.changed.push(describe(path, stat));
   }
   found.changed.sort(byPath);
   return found;

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createFileIndex, createIndexCache, isSettled } from './file-index.ts';
+import { createFileIndex, createIndexCache, isSettled, type Traits, unknownTraits } from './file-index.ts';
 
 const stat = lstatSync(import.meta.filename, { bigint: true });
 const fields = ['ino', 'size', 'mtimeNs', 'ctimeNs', 'mode'] as const;
@@ -41,4 +41,21 @@ test('the index keeps the three states that were stored or used last', () => {
   expect(shelf.find('a')).toBe(indices[0]?.index);
   shelf.keep('d', createFileIndex());
   expect(['a', 'b', 'c', 'd'].map((id) => shelf.find(id) !== undefined)).toEqual([true, false, true, true]);
+});
+
+test('indices are equal when they have the same entries, and know each', () => {
+  const indexOf = (entries: Readonly<Record<string, Traits>>) => {
+    const index = createFileIndex();
+    for (const [path, traits] of Object.entries(entries)) index.add(path, traits);
+    return index;
+  };
+  const other = Object.assign(Object.create(stat), { size: stat.size + 1n });
+  const index = indexOf({ a: stat, b: other });
+  expect([
+    index.equals(indexOf({ b: other, a: stat })),
+    index.equals(indexOf({ a: stat })),
+    index.equals(indexOf({ a: stat, c: other })),
+    index.equals(indexOf({ a: stat, b: stat })),
+    indexOf({ a: unknownTraits }).equals(indexOf({ a: unknownTraits })),
+  ]).toEqual([true, false, false, false, false]);
 });

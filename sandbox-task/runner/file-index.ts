@@ -1,5 +1,5 @@
 /**
- * The file index: the stat of every file when a checkpoint or a restore had its content.
+ * The file index: the stat of every entry when a checkpoint or a restore had its content.
  *
  * A file with the same stat has the same content, unless it was written without a new ctime: only a change within one
  * tick of the kernel's clock does that, and such a stat is not recorded. Numbers lie in a typed array, because the runner
@@ -14,6 +14,9 @@ export type FileIndex = {
   readonly add: (path: string, traits: Traits) => void;
   readonly isSame: (path: string, traits: Traits) => boolean;
   readonly paths: () => Iterable<string>;
+  readonly size: () => number;
+  /** True when both have the same entries, each with the same stat, and all are known. */
+  readonly equals: (other: FileIndex) => boolean;
 };
 
 /** The kernel's clock ticks every 10 ms at the slowest (CONFIG_HZ=100). */
@@ -24,6 +27,10 @@ const columns = 5;
 export const createFileIndex = (): FileIndex => {
   const slots = new Map<string, number>();
   let numbers = new BigInt64Array(1024 * columns);
+  const traitsAt = (slot: number): Traits => {
+    const [ino = 0n, size = 0n, mtimeNs = 0n, ctimeNs = 0n, mode = 0n] = numbers.subarray(slot * columns);
+    return { ino, size, mtimeNs, ctimeNs, mode };
+  };
   return {
     add(path, traits) {
       const slot = slots.get(path) ?? slots.size;
@@ -42,6 +49,13 @@ export const createFileIndex = (): FileIndex => {
       );
     },
     paths: () => slots.keys(),
+    size: () => slots.size,
+    equals: (other) =>
+      other.size() === slots.size &&
+      [...slots].every(([path, slot]) => {
+        const traits = traitsAt(slot);
+        return traits.mode !== unknownTraits.mode && other.isSame(path, traits);
+      }),
   };
 };
 

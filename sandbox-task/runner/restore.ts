@@ -28,17 +28,13 @@ type RestoreOutcome = {
 /** The list of what is missing must fit into one frame of the pipe. */
 const missingBytesMax = 4 * 1_048_576;
 
-type RestoreOptions = {
-  /** The index also knows folders and links. */
-  readonly isWhole?: boolean;
-};
-
-export const openRestore = (workspace: string, { isWhole = false }: RestoreOptions = {}): RunningRestore => {
+export const openRestore = (workspace: string): RunningRestore => {
   const paths = createRestorePaths(workspace);
   const missing = createMissingList();
   const index = createFileIndex();
   const folderModes = new Map<string, number>();
-  const wholePaths = new Map<string, string>();
+  /** Folders and links. */
+  const plainPaths = new Map<string, string>();
   let file: RestoredFile | undefined;
   let files = 0;
   let isEnded = false;
@@ -49,9 +45,6 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
     } catch (cause) {
       missing.add(path, reasonOf(cause));
     }
-  };
-  const note = (path: string, target: string): void => {
-    if (isWhole) wholePaths.set(path, target);
   };
   const finishFile = (isWhole: boolean): void => {
     const finished = file;
@@ -69,14 +62,14 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
           const target = paths.resolveRestorePath(header.path);
           makeFolder(target, header.mode);
           folderModes.set(target, header.mode);
-          note(header.path, target);
+          plainPaths.set(header.path, target);
         });
         return;
       case 'symlink':
         attempt(header.path, () => {
           const target = paths.resolveRestorePath(header.path);
           makeLink(target, header.target);
-          note(header.path, target);
+          plainPaths.set(header.path, target);
         });
         paths.forget();
         return;
@@ -108,7 +101,7 @@ export const openRestore = (workspace: string, { isWhole = false }: RestoreOptio
     finish() {
       finishFile(false);
       setFolderModes(folderModes);
-      for (const [path, target] of wholePaths) addToIndex(index, path, target);
+      for (const [path, target] of plainPaths) addToIndex(index, path, target);
       return isEnded ? { files, missing: missing.list(), index } : undefined;
     },
   };

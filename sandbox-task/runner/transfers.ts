@@ -2,19 +2,20 @@
  * Transfers: checkpoints and restores of the two volumes, each under the name that the server gave it.
  *
  * The server runs them one after another and closes each; an open one is closed by the next. The workspace
- * remembers its last three states by id, because the table decides which of them counts. The shared volume remembers
- * the one state that was stored or restored: a checkpoint counts once its receiver confirms it.
+ * remembers its last three states by id, because the table decides which of them counts, and compares itself with the newest on
+ * request. The shared volume remembers the one state that was stored or restored: a checkpoint counts once its receiver confirms it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunnerMessage, TransferRequest, VolumeName } from '../wire/messages.ts';
 import { openCheckpoint, openSharedCheckpoint, type RunningCheckpoint } from './checkpoint.ts';
 import { createIndexCache, type FileIndex, settleMs } from './file-index.ts';
 import { openRestore, type RunningRestore } from './restore.ts';
+import { isAsIndexed } from './same-state.ts';
 import { FileRefusal } from './workspace-path.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 type TransferAnswer = {
-  readonly message: WithoutId<Extract<RunnerMessage, { type: 'done' | 'piece' | 'restored' }>>;
+  readonly message: WithoutId<Extract<RunnerMessage, { type: 'done' | 'piece' | 'restored' | 'compared' }>>;
   readonly payload?: Buffer;
 };
 type Transfers = {
@@ -60,11 +61,18 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
     if (!applies) {
       // User code goes on after the answer: no change of its own may bear the time of ours.
       await delay(settleMs);
-      volume.keepRestored(checkpoint, outcome.index);
+      volume.keepRestored(checkpoint, outcome.index, outcome.missing.length === 0);
     }
     const { files, missing } = outcome;
     return { message: { type: 'restored', files }, payload: Buffer.from(JSON.stringify(missing)) };
   };
+  /** During a transfer another state may be on its way. */
+  const compare = (checkpoint: string): TransferAnswer => ({
+    message: {
+      type: 'compared',
+      isSame: current === undefined && volumes.workspace.isAsSaved(checkpoint),
+    },
+  });
   const writeRestore = (bytes: Buffer): TransferAnswer => {
     if (current === undefined || !('restoring' in current)) throw unknown();
     current.restoring.write(bytes);
@@ -82,7 +90,7 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
   };
 
   const serve = async (request: TransferRequest, payload: Buffer): Promise<TransferAnswer> => {
-    if (!opensOrSettles(request) && current?.transfer !== request.transfer) {
+    if (!isWithoutTransfer(request) && current?.transfer !== request.transfer) {
       if (request.type === 'transfer-close') return done;
       throw unknown();
     }
@@ -93,6 +101,8 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
       case 'checkpoint-settle':
         volumeNamed('shared').settle(request.checkpoint);
         return done;
+      case 'checkpoint-compare':
+        return compare(request.checkpoint);
       case 'checkpoint-read':
         return read();
       case 'restore-write':
@@ -110,8 +120,11 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
 type OpenRequest = Extract<TransferRequest, { type: 'checkpoint-open' | 'restore-open' }>;
 
 /** All other requests must name the current transfer. */
-const opensOrSettles = ({ type }: TransferRequest): boolean =>
-  type === 'checkpoint-open' || type === 'restore-open' || type === 'checkpoint-settle';
+const isWithoutTransfer = ({ type }: TransferRequest): boolean =>
+  type === 'checkpoint-open' ||
+  type === 'restore-open' ||
+  type === 'checkpoint-settle' ||
+  type === 'checkpoint-compare';
 
 const unknown = (): FileRefusal => new FileRefusal('invalid_request', 'there is no such transfer');
 
@@ -124,18 +137,39 @@ type Volume = {
   /** All of a checkpoint was sent. */
   readonly keepSent: (checkpoint: string, index: FileIndex) => void;
   readonly openRestore: () => RunningRestore;
-  readonly keepRestored: (checkpoint: string, index: FileIndex) => void;
+  readonly keepRestored: (checkpoint: string, index: FileIndex, isWhole: boolean) => void;
   /** The sent checkpoint is stored. */
   readonly settle: (checkpoint: string) => void;
 };
 
-const createWorkspaceVolume = (folder: string): Volume => {
+type WorkspaceVolume = Volume & {
+  /** True when this checkpoint is the newest state that left or came, and the folder is as it was then. */
+  readonly isAsSaved: (checkpoint: string) => boolean;
+};
+
+const createWorkspaceVolume = (folder: string): WorkspaceVolume => {
   const indices = createIndexCache();
+  let base = '';
+  let newest: string | undefined;
   return {
-    openCheckpoint: async (base) => openCheckpoint(folder, base === '' ? undefined : indices.find(base)),
-    keepSent: indices.keep,
+    openCheckpoint: async (asked) => {
+      base = asked;
+      return openCheckpoint(folder, indices.find(base));
+    },
+    keepSent: (checkpoint, index) => {
+      // A checkpoint without any change is not stored: its base stays the newest.
+      newest = indices.find(base)?.equals(index) ? base : checkpoint;
+      indices.keep(checkpoint, index);
+    },
+    isAsSaved: (checkpoint) => {
+      const index = checkpoint === newest ? indices.find(checkpoint) : undefined;
+      return index !== undefined && isAsIndexed(folder, index);
+    },
     openRestore: () => openRestore(folder),
-    keepRestored: indices.keep,
+    keepRestored: (checkpoint, index, isWhole) => {
+      indices.keep(checkpoint, index);
+      newest = isWhole ? checkpoint : undefined;
+    },
     settle: () => {
       throw new FileRefusal('invalid_request', 'a checkpoint of the workspace is settled by the next');
     },
@@ -153,7 +187,7 @@ const createSharedVolume = (folder: string): Volume => {
     keepSent: (checkpoint, index) => {
       sent = { checkpoint, index };
     },
-    openRestore: () => openRestore(folder, { isWhole: true }),
+    openRestore: () => openRestore(folder),
     keepRestored: (_checkpoint, index) => {
       stored = index;
     },

@@ -11,6 +11,7 @@ import type { Exchange } from './exchange.ts';
 import { correlationOf, readBody } from './http-messages.ts';
 import { Refusal } from './refusal.ts';
 import type { SandboxRelay } from './relay/relay.ts';
+import type { SavedState } from './saved-state.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
 /** Four megabytes of content, each character escaped as `\u0000` at worst, must still arrive at `write_file`. */
@@ -25,13 +26,14 @@ const callBody = z.strictObject({
 type CallRouteParts = {
   readonly calls: ToolCalls;
   readonly relay: Pick<SandboxRelay, 'onWanted'>;
+  readonly savedState: SavedState;
 };
 
 /** So often a call that says nothing shows that it goes on: who stands between may close a silent connection. */
 const aliveMs = 15_000;
 
 export const serveCall = async (
-  { calls, relay }: CallRouteParts,
+  { calls, relay, savedState }: CallRouteParts,
   { request, response, name: callId }: Exchange,
 ): Promise<void> => {
   const { name, arguments: input, waitMs } = parseCall(await readBody(request, callBytesMax));
@@ -51,7 +53,11 @@ export const serveCall = async (
     // Not that of the connection: a call with an id ends by itself, or is cancelled.
     signal: new AbortController().signal,
   }).finally(stopTelling);
-  say(result === 'running' ? { isRunning: true } : { result });
+  if (result === 'running') say({ isRunning: true });
+  else {
+    const asSaved = await savedState(request);
+    say({ result, ...(asSaved === undefined ? {} : { asSaved }) });
+  }
   response.end();
 };
 

@@ -25,6 +25,7 @@ import { writeAuthorities } from './relay/authorities.ts';
 import type { SandboxRelay } from './relay/relay.ts';
 import { relayRoutes } from './relay/relay-routes.ts';
 import { type RestoreFence, readRestoreClaim } from './restore-fence.ts';
+import type { SavedState } from './saved-state.ts';
 import type { ToolCalls } from './tool-calls.ts';
 import {
   readCheckpointRequest,
@@ -52,6 +53,7 @@ export type RouteParts = {
   readonly transfers: WorkQueue;
   readonly uploads: UploadMemory;
   readonly restores: RestoreFence;
+  readonly savedState: SavedState;
   readonly hasSharedVolume: boolean;
   readonly relay: SandboxRelay;
   /** The path of the relay's socket; absent: there is none. */

@@ -81,6 +81,7 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('context-ended'), id, count }),
   z.object({ type: z.literal('piece'), id, isLast: z.boolean() }),
   z.object({ type: z.literal('restored'), id, files: count }),
+  z.object({ type: z.literal('compared'), id, isSame: z.boolean() }),
   z.object({ type: z.literal('listed'), id, isCut: z.boolean() }),
   z.object({ type: z.literal('stdio-log'), server: z.string().regex(serverName) }),
   z.object({ type: z.literal('stdio-progress'), id }),

@@ -29,6 +29,7 @@ import { createProxy } from './relay/proxy.ts';
 import { createRelay, type SandboxRelay } from './relay/relay.ts';
 import { createRestoreFence } from './restore-fence.ts';
 import { serveRoute } from './routes.ts';
+import { createSavedState } from './saved-state.ts';
 import { createStdioCaller } from './stdio-caller.ts';
 import { createToolCalls, prepareCalls } from './tool-calls.ts';
 import { createWorkQueue } from './transfers.ts';
@@ -96,7 +97,7 @@ export const openRoutes = (given: ServedParts): ServedRoutes => {
   const parts = {
     ...given,
     ...{ mcp, calls, registry, transfers, relay, work, agents },
-    ...{ restores: createRestoreFence(), uploads: createUploadMemory() },
+    ...{ restores: createRestoreFence(), uploads: createUploadMemory(), savedState: createSavedState(given) },
     ...processPartsOf(processes),
   };
   listenInside(given, { relay, log });

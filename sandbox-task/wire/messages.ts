@@ -132,9 +132,12 @@ export type TransferRequest =
   /** The payload is frames of shared/contracts/archive.ts, cut anywhere. */
   | { readonly type: 'restore-write'; readonly id: number; readonly transfer: string }
   | { readonly type: 'restore-end'; readonly id: number; readonly transfer: string }
-  /** The sent checkpoint of the shared volume is stored: the next one holds the changes since. */
+  /**
+   * `settle`: the sent checkpoint of the shared volume is stored, and the next one holds the changes since. `compare`: whether the
+   * workspace is as this checkpoint has it.
+   */
   | {
-      readonly type: 'checkpoint-settle';
+      readonly type: 'checkpoint-settle' | 'checkpoint-compare';
       readonly id: number;
       readonly transfer: string;
       readonly checkpoint: string;
@@ -217,6 +220,8 @@ export type RunnerMessage =
   | { readonly type: 'piece'; readonly id: number; readonly isLast: boolean }
   /** The payload is a JSON list of `MissingEntry`. */
   | { readonly type: 'restored'; readonly id: number; readonly files: number }
+  /** False also where that is not known. */
+  | { readonly type: 'compared'; readonly id: number; readonly isSame: boolean }
   /** The payload is the list as JSON: a folder may hold more names than a header may. `isCut`: it has more than the list. */
   | { readonly type: 'listed'; readonly id: number; readonly isCut: boolean }
   | {

@@ -19,8 +19,8 @@ export type CallEvent =
   /** A program of the sandbox waits for the relay, which nothing holds. */
   | { readonly isRelayWanted: true }
   | { readonly isRunning: true }
-  /** As MCP's `tools/call` gives it. */
-  | { readonly result: object };
+  /** As MCP's `tools/call` gives it. `asSaved`: as `asSavedHeader` has it, of this moment. */
+  | { readonly result: object; readonly asSaved?: number };
 
 /** The id under which the sandbox keeps the result. */
 export const callIdMeta = 'dev.sallyport/callId';
@@ -31,6 +31,15 @@ export const runningMeta = 'dev.sallyport/isRunning';
 
 /** Marks a refusal by the sandbox's server: a program in the sandbox cannot set it. */
 export const refusalHeader = 'x-sallyport-refusal';
+
+/** With a request that works in the sandbox: the checkpoint that its workspace had before. */
+export const savedAsHeader = 'x-sallyport-saved-as';
+
+/**
+ * In the answer: the workspace is as that checkpoint has it, so that no save has anything to do but fetch the lines of the sandbox's log,
+ * whose newest has this number.
+ */
+export const asSavedHeader = 'x-sallyport-as-saved';
 
 /** Behind a checkpoint: the number of the newest line of the sandbox's log, 0 without one. Absent: ask for the lines. */
 export const logNumberTrailer = 'x-sallyport-log-number';

@@ -79,6 +79,8 @@ export type SandboxCall = {
   /** A program of the sandbox waits for the relay, which nothing holds. */
   readonly onRelayWanted?: () => void;
   readonly signal?: AbortSignal;
+  /** The checkpoint of the workspace before the call: the sandbox says whether all is still as it has it. */
+  readonly savedAs?: string;
 };
 
 export type ToolProgress = {
@@ -93,6 +95,8 @@ export type ToolOutcome =
       readonly content: readonly ToolContent[];
       /** Fields for a program, as the tool returned them: untrusted. */
       readonly structured?: JsonObject;
+      /** At the end the workspace was as `savedAs` has it; the number of the newest line of the sandbox's log. */
+      readonly asSaved?: number;
     }
   /** The tool refused, or a limit ended it. */
   | {

@@ -13,12 +13,14 @@ import {
   terminalSize,
 } from '#shared/contracts/process.ts';
 import { relayWantedField } from '#shared/contracts/relay/wanted.ts';
+import { asSavedHeader } from '#shared/contracts/sandbox-call.ts';
 import { processCommandCharactersMax } from '#shared/domain/limits.ts';
 import { relayHearerGapMs } from '#shared/domain/relay/limits.ts';
 import type { AgentTurns } from '../agent/agent-turns.ts';
 import { readBody, sendJson } from '../http-messages.ts';
 import { Refusal } from '../refusal.ts';
 import type { SandboxRelay } from '../relay/relay.ts';
+import type { SavedState } from '../saved-state.ts';
 import { expectAnswer } from '../user-side.ts';
 import type { ArrivalOrder } from './arrival-order.ts';
 import type { FrameOrder } from './frame-order.ts';
@@ -40,6 +42,7 @@ type Parts = {
   readonly inputMeter: InputMeter;
   readonly frameOrder: FrameOrder;
   readonly arrivalOrder: ArrivalOrder;
+  readonly savedState: SavedState;
 };
 type Serve = (parts: Parts, exchange: Exchange) => Promise<void> | void;
 
@@ -158,7 +161,7 @@ const readCount = (query: URLSearchParams, name: 'slice' | 'piece'): number | un
 };
 
 const start = async (
-  { processes, relay }: Parts,
+  { processes, relay, savedState }: Parts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
@@ -191,6 +194,8 @@ const start = async (
     sendJson(response, { processId, ...wanted }, 202);
   } else {
     leave();
+    const asSaved = await savedState(request);
+    if (asSaved !== undefined) response.setHeader(asSavedHeader, asSaved);
     sendJson(response, resultOf(entry));
   }
 };

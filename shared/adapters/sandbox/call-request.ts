@@ -1,4 +1,5 @@
 /** The request of a tool's call in a sandbox, and the time that its answer may take. */
+import { savedAsHeader } from '#shared/contracts/sandbox-call.ts';
 import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
 import type { LinkRequest, SandboxCall } from '#shared/ports/sandbox.ts';
 
@@ -8,12 +9,15 @@ export type AskedCall = SandboxCall & { readonly waitMs?: number | undefined };
 export const callPath = (callKey: string): string => `/calls/${encodeURIComponent(callKey)}`;
 
 export const callRequest = (
-  { callKey, name, args, waitMs }: AskedCall,
+  { callKey, name, args, waitMs, savedAs }: AskedCall,
   signal: AbortSignal,
 ): LinkRequest => ({
   method: 'POST',
   path: callPath(callKey),
-  headers: { 'content-type': 'application/json' },
+  headers: {
+    'content-type': 'application/json',
+    ...(savedAs === undefined ? {} : { [savedAsHeader]: savedAs }),
+  },
   body: JSON.stringify({ name, arguments: args, waitMs }),
   signal,
 });

@@ -6,7 +6,7 @@
  */
 import { type CallEvent, refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
-import type { AskedOutcome, SandboxLink, SandboxTools } from '#shared/ports/sandbox.ts';
+import type { AskedOutcome, SandboxLink, SandboxTools, ToolOutcome } from '#shared/ports/sandbox.ts';
 import { startInputTimeout } from '../input-timeout.ts';
 import { readEvents } from './call-events.ts';
 import { type AskedCall, callMsMax, callPath, callRequest } from './call-request.ts';
@@ -79,7 +79,7 @@ type Listening = { readonly call: AskedCall; readonly silence: AbortSignal };
 const heard = async (events: AsyncIterable<unknown>, { call, silence }: Listening): Promise<AskedOutcome> => {
   for await (const said of events) {
     const event = said as Said;
-    if (event.result !== undefined) return toOutcome(event.result);
+    if (event.result !== undefined) return withSaved(toOutcome(event.result), event.asSaved);
     if (event.isRunning === true) return { status: 'running' };
     if (event.isRelayWanted === true) call.onRelayWanted?.();
     const progress = toProgress(event.output);
@@ -88,6 +88,11 @@ const heard = async (events: AsyncIterable<unknown>, { call, silence }: Listenin
   silence.throwIfAborted();
   throw new Error('the sandbox closed the connection');
 };
+
+const withSaved = (outcome: ToolOutcome, asSaved: unknown): ToolOutcome =>
+  outcome.status === 'finished' && isCount(asSaved) ? { ...outcome, asSaved } : outcome;
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 const withoutResult = async (response: Response): Promise<AskedOutcome | undefined> => {
   const isRefusal = response.headers.get(refusalHeader) === 'true';

@@ -16,7 +16,7 @@ import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { callUntilKnown } from '../sandbox/call-until-outcome-known.ts';
 import type { EnteredSandbox } from '../sandbox/open-sandbox.ts';
 import { lossesForClient, recordClientLossNotice } from '../sandbox/record-loss-notice.ts';
-import { keepSaving, readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
+import { keepSaving, saveAfter, savedAs } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
 export type SandboxCallOptions = {
@@ -102,7 +102,7 @@ type Called = { readonly outcome: ToolOutcome; readonly startedAt: number; reado
 const callIn = async (
   ports: ExecutionDeps,
   session: Session,
-  { key, opened: { sandbox }, tool, args, signal, onProgress }: SandboxCallOptions,
+  { key, opened: { sandbox, workspace }, tool, args, signal, onProgress }: SandboxCallOptions,
 ): Promise<Called> => {
   refuseCancelled(signal);
   const startedAt = ports.world.now();
@@ -113,6 +113,7 @@ const callIn = async (
     callKey: `${session.id}/${key}`,
     name: tool,
     args,
+    ...savedAs(ports, workspace),
     onProgress: (progress: ToolProgress): void => {
       printed = withPrinted(printed, progress.text);
       onProgress(progress);
@@ -135,7 +136,8 @@ const ranIn = async (
 ): Promise<Ran> => {
   const ended = resultOf(outcome, printed);
   const { sandbox, workspace } = opened;
-  const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
+  const asSaved = outcome.status === 'finished' ? outcome.asSaved : undefined;
+  const saved = await saveAfter(ports, { sandbox, workspace, startedAt, asSaved });
   await recordClientLossNotice(ports, session, opened.losses);
   return {
     ...ended,

@@ -8,6 +8,7 @@ import { poolEntryId } from '../../domain/pool.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import { AppError, UnsentError } from '../../errors.ts';
 import type { SandboxLink, SandboxTools } from '../../ports/sandbox.ts';
+import type { WorkspaceArchive } from '../../ports/workspace-archive.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { fillPool } from '../janitor/fill-pool.ts';
 import { requireActive } from '../sandbox/open-sandbox.ts';
@@ -66,6 +67,37 @@ describe('a result', () => {
     takeRequests();
     await run({}, { sessionId: session.id });
     expect(takeRequests()).toEqual(['BatchGet', 'Update', 'Get', 'Update']);
+  });
+
+  test.each([
+    ['that changed nothing costs no save', { said: { asSaved: 0 }, saves: 0 }],
+    ['whose sandbox has a line more is saved', { said: { asSaved: 1 }, saves: 1 }],
+    ['that says nothing of its workspace is saved', { said: {}, saves: 1 }],
+    ['is saved where a shared volume is', { said: {}, keepsShared: true, saves: 1 }],
+  ] as const)('of a call %s', async (_, { said, saves: expected, ...kind }) => {
+    const { ports, run, only } = open();
+    const { session } = await run();
+    const { workspace } = await only();
+    const checkpoint = {
+      ...{ id: 'c', sha256: 's', generation: 1, savedAt: 1 },
+      files: 0,
+      bytes: 0,
+      packs: [],
+    };
+    await ports.workspaces.recordCheckpoint(workspace, checkpoint, { id: undefined, kept: undefined });
+    let saves = 0;
+    const save: WorkspaceArchive['save'] = async (...asked) => {
+      saves += 1;
+      return ports.archive.save(...asked);
+    };
+    const asked: (string | undefined)[] = [];
+    const call: SandboxTools['call'] = async ({ savedAs }) => {
+      asked.push(savedAs);
+      return { status: 'finished', content: [], ...said };
+    };
+    const tools = fake<SandboxTools>({ call });
+    await run({ tools, archive: { ...ports.archive, ...kind, save } }, { sessionId: session.id });
+    expect([saves, asked]).toEqual([expected, ['keepsShared' in kind ? undefined : 'c']]);
   });
 
   test.each([

@@ -5,13 +5,14 @@
  */
 import { decodeStored } from '../../contracts/decode.ts';
 import { type ProcessResult, processResult } from '../../contracts/process.ts';
+import { asSavedHeader } from '../../contracts/sandbox-call.ts';
 import { classify, type Failure } from '../../domain/execution-failure.ts';
 import { processWaitMsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { Opening } from '../sandbox/open-sandbox.ts';
 import { lossesForClient, recordClientLossNotice } from '../sandbox/record-loss-notice.ts';
-import { readBefore, saveWorkspace } from '../sandbox/save-workspace.ts';
+import { saveAfter } from '../sandbox/save-workspace.ts';
 import { type Program, recordProcess, startProcess } from './start-process.ts';
 
 export type ProgramOutcome =
@@ -38,7 +39,8 @@ export const runProgram = async (
     return { status: 'continues', processId: id };
   }
   const result = decodeStored(processResult, await response.json());
-  const saved = await saveWorkspace(ports, sandbox, readBefore(ports, workspace, startedAt));
+  const asSaved = lineNumberOf(response.headers.get(asSavedHeader));
+  const saved = await saveAfter(ports, { sandbox, workspace, startedAt, asSaved });
   const losses = lossesForClient(session, opened);
   await recordClientLossNotice(ports, session, losses);
   return {
@@ -51,6 +53,9 @@ export const runProgram = async (
     ],
   };
 };
+
+const lineNumberOf = (header: string | null): number | undefined =>
+  /^\d{1,15}$/.test(header ?? '') ? Number(header) : undefined;
 
 const failureOf = (
   { exitCode, signal, killedFor, startFailure }: ProcessResult,

@@ -6,6 +6,7 @@
  * written before its start.
  */
 import { relayWantedField } from '../../contracts/relay/wanted.ts';
+import { savedAsHeader } from '../../contracts/sandbox-call.ts';
 import { processCommandCharactersMax } from '../../domain/limits.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
@@ -14,6 +15,7 @@ import type { Deps, SandboxDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
 import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
+import { savedAs } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
 
 export type Program = {
@@ -57,7 +59,10 @@ export const startProcess = async (
   return {
     id,
     opened,
-    response: await startIn(ports, session, { id, sandbox: opened.sandbox, ...start, ...left }),
+    response: await startIn(ports, session, {
+      ...{ id, sandbox: opened.sandbox, ...start, ...left },
+      ...(waitMs === undefined ? {} : savedAs(ports, opened.workspace)),
+    }),
   };
 };
 
@@ -95,13 +100,15 @@ type StartIn = Start & {
   readonly id: string;
   /** One that is marked. */
   readonly sandbox: LiveSandbox;
+  /** The checkpoint of the workspace: the answer says whether all is still as it has it. */
+  readonly savedAs?: string;
 };
 
 /** Starts it in this sandbox; the sandbox's answer, which is no refusal. */
 export const startIn = async (
   ports: SandboxDeps,
   session: Session,
-  { id, sandbox, program, waitMs, isRecorded }: StartIn,
+  { id, sandbox, program, waitMs, isRecorded, savedAs: checkpoint }: StartIn,
 ): Promise<Response> => {
   if (isRecorded) await recordProcess(ports, session, { id, sandbox, program });
   const { timeoutSeconds, ...rest } = program;
@@ -109,7 +116,10 @@ export const startIn = async (
   const request = {
     method: 'POST',
     path: '/processes',
-    headers: { 'content-type': 'application/json' },
+    headers: {
+      'content-type': 'application/json',
+      ...(checkpoint === undefined ? {} : { [savedAsHeader]: checkpoint }),
+    },
   };
   const until = ports.world.now() + (waitMs ?? 0);
   const ask = (relayAfterMs: number) => {

@@ -16,6 +16,7 @@ import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.
 import type { Deps, StopDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
+import type { AcquiredSandbox } from './acquire-sandbox.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
@@ -87,7 +88,7 @@ export type SaveRequest = {
 };
 
 /** As a caller read it before its work; after long work the checkpoint may have been replaced. */
-export const readBefore = (
+const readBefore = (
   { world }: Deps<'world'>,
   workspace: Workspace,
   readAt: number,
@@ -108,6 +109,31 @@ export const saveWorkspace = async (
 
 const isUnreachable = (report: SaveReport): boolean =>
   report.status === 'failed' && report.code === 'sandbox_unavailable';
+
+/** The checkpoint to ask a sandbox about with a call: absent where a save has more to do than to look at the workspace. */
+export const savedAs = (
+  { archive }: Pick<StopDeps, 'archive'>,
+  { checkpoint }: Workspace,
+): { readonly savedAs?: string } =>
+  checkpoint === undefined || archive.keepsShared ? {} : { savedAs: checkpoint.id };
+
+type Called = Pick<AcquiredSandbox, 'sandbox' | 'workspace'> & {
+  readonly startedAt: number;
+  /** As the sandbox said with its answer to `savedAs`: the number of its newest line. */
+  readonly asSaved?: number | undefined;
+};
+
+/** Saves after a call, unless nothing has changed and no line is new. */
+export const saveAfter = async (
+  ports: StopDeps,
+  { sandbox, workspace, startedAt, asSaved }: Called,
+): Promise<SaveReport> => {
+  const read = readBefore(ports, workspace, startedAt);
+  const isSaved = asSaved !== undefined && asSaved <= (workspace.sandbox?.logsSeen ?? 0);
+  return isSaved && read.workspace !== undefined
+    ? { status: 'saved', leftOut: [] }
+    : saveWorkspace(ports, sandbox, read);
+};
 
 const saveBesideOthers = async (
   ports: StopDeps,

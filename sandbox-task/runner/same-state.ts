@@ -1,0 +1,16 @@
+/** Compares a folder with the state of it that a file index has. Many entries are not compared: a save costs as much then. */
+import { type FileIndex, traitsOf } from './file-index.ts';
+import { walkWorkspace } from './workspace-path.ts';
+
+const comparedEntriesMax = 200;
+
+/** True when the folder has exactly the entries of the index, and each has the same stat. */
+export const isAsIndexed = (folder: string, index: FileIndex): boolean => {
+  if (index.size() > comparedEntriesMax) return false;
+  let count = 0;
+  for (const walked of walkWorkspace(folder)) {
+    count += 1;
+    if ('reason' in walked || !index.isSame(walked.path, traitsOf(walked.stat))) return false;
+  }
+  return count === index.size();
+};

@@ -1,0 +1,30 @@
+/**
+ * Compares the workspace with the checkpoint that a request names, for its answer: without a change the platform saves nothing. A runner that
+ * does not answer knows of none.
+ */
+import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import { savedAsHeader } from '#shared/contracts/sandbox-call.ts';
+import type { LogRing } from './logs.ts';
+import { expectAnswer, type UserSide } from './user-side.ts';
+
+/** The number of the newest line of the log if the workspace is as it was saved; undefined: it is not, or that is not known. */
+export type SavedState = (request: IncomingMessage) => Promise<number | undefined>;
+
+type Parts = {
+  readonly userSide: Pick<UserSide, 'ask'>;
+  readonly logRing: Pick<LogRing, 'last'>;
+};
+
+export const createSavedState =
+  ({ userSide, logRing }: Parts): SavedState =>
+  async ({ headers }) => {
+    const checkpoint = z.uuid().safeParse(headers[savedAsHeader]);
+    if (!checkpoint.success) return undefined;
+    const question = { type: 'checkpoint-compare', transfer: '', checkpoint: checkpoint.data } as const;
+    const isSame = await userSide.ask(question).then(
+      (answer) => expectAnswer(answer, 'compared').isSame,
+      () => false,
+    );
+    return isSame ? logRing.last() : undefined;
+  };
