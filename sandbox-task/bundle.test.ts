@@ -1,6 +1,6 @@
 /**
- * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP. The routes come
- * behind it, the library with the first request over MCP.
+ * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP nor what carries
+ * turns of programs. The routes come behind it, the others with the first request that needs them.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,17 +27,25 @@ const loadedWith = async (name: string, seen: readonly string[] = []): Promise<r
   return all;
 };
 
-test('a start loads three files, of 30 kB at most', async () => {
+test('a start loads four files, of 30 kB at most', async () => {
   const files = await loadedWith('server.mjs');
-  expect(files.toSorted()).toEqual(['server-base.mjs', 'server-helpers.mjs', 'server.mjs']);
+  expect(files.toSorted()).toEqual([
+    'server.mjs',
+    'shared-server-routes-agents.mjs',
+    'shared-server-routes-protocol-agents.mjs',
+    'shared-server-routes.mjs',
+  ]);
   expect((await Promise.all(files.map(read))).join('').length).toBeLessThan(30_000);
 });
 
-test('the routes are in a file that is loaded later, and the library of MCP is in another', async () => {
+test('the routes are loaded later; the library of MCP and what carries turns of programs, with a first request', async () => {
   expect(await read('server.mjs')).toMatch(/import\(["']\.\/routes\.mjs["']\)/);
   expect(await read('routes.mjs')).toMatch(/import\(["']\.\/protocol\.mjs["']\)/);
-  expect(await loadedWith('routes.mjs')).not.toContain('protocol.mjs');
-  expect((await read('routes.mjs')).length).toBeGreaterThan(100_000);
+  expect(await read('routes.mjs')).toMatch(/import\(["']\.\/agents\.mjs["']\)/);
+  const routes = await loadedWith('routes.mjs');
+  expect(routes.filter((name) => ['protocol.mjs', 'agents.mjs'].includes(name))).toEqual([]);
+  expect((await Promise.all(routes.map(read))).join('').length).toBeLessThan(250_000);
+  expect((await read('agents.mjs')).length).toBeGreaterThan(30_000);
   expect((await read('protocol.mjs')).length).toBeGreaterThan(300_000);
 });
 

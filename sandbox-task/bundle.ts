@@ -78,10 +78,11 @@ const ownGlobals: Plugin = {
 const globalName = /^(?!(?:undefined|NaN|Infinity|eval|global)$)[A-Za-z_]\w*$/;
 
 const buildInto = async (folder: string): Promise<void> => {
-  const server = {
+  const server: Record<(typeof serverParts)[number], string> = {
     server: source('./server/main.ts'),
     routes: source('./server/served-routes.ts'),
     protocol: source('./server/protocol.ts'),
+    agents: source('./server/agent/agents.ts'),
   };
   const runner = { runner: source('./runner/main.ts') };
   const interpreter = { 'node-interpreter': source('./interpreters/node/main.ts') };
@@ -114,47 +115,58 @@ const buildInto = async (folder: string): Promise<void> => {
   await writeCompileCache(folder);
 };
 
-/** The files of the server: the one that starts it, what it loads then, and what these share. */
+const sharedFile = (parts: string): string => `shared-${parts}.mjs`;
+
+/** The parts of the server: the one that starts it, what it loads then, and what the first request of a kind loads. */
+const serverParts = ['server', 'routes', 'protocol', 'agents'] as const;
+
+/** Their files, and one for each group of parts that share code. */
 export const serverFiles = [
-  ...['server.mjs', 'routes.mjs', 'protocol.mjs'],
-  ...['server-base.mjs', 'server-helpers.mjs', 'server-shared.mjs'],
-] as const;
+  ...serverParts.map((part) => `${part}.mjs`),
+  ...['server-routes', 'server-routes-agents', 'server-routes-protocol-agents'].map(sharedFile),
+  ...['routes-protocol', 'routes-agents', 'routes-protocol-agents'].map(sharedFile),
+] as readonly string[];
 
 const split = {
   splitting: true,
-  chunkNames: 'server-[hash]',
   write: false,
   metafile: true,
 } as const satisfies BuildOptions;
 
-/** Files that parts of the server share get names of their own: another one would fail the build, and no sandbox would lack it. */
+/** Another file than those that are known would fail the build, and no sandbox would lack it. */
 const writeServer = async (
   folder: string,
-  { outputFiles, metafile }: BuildResult<typeof split>,
+  { outputFiles, metafile: { outputs } }: BuildResult<typeof split>,
 ): Promise<void> => {
-  const outputs = Object.entries(metafile.outputs).map(
-    ([path, { inputs }]) => [basename(path), Object.keys(inputs)] as const,
+  const loads = serverParts.map((part) => [part, loadedBy(outputs, `${part}.mjs`)] as const);
+  const names = new Map(
+    Object.entries(outputs).map(([path, { entryPoint }]) => {
+      const users = loads.filter(([, loaded]) => loaded.has(path)).map(([part]) => part);
+      return [basename(path), entryPoint === undefined ? sharedFile(users.join('-')) : basename(path)];
+    }),
   );
-  const names = outputs.map(
-    ([name, inputs]) => [name, /^server-/.test(name) ? sharedName(inputs) : name] as const,
-  );
-  const written = new Set(names.map(([, name]) => name));
-  if (names.length !== serverFiles.length || serverFiles.some((name) => !written.has(name)))
-    throw new Error(`the server was split into ${[...names].join(', ')}`);
+  const written = new Set(names.values());
+  if (names.size !== serverFiles.length || serverFiles.some((name) => !written.has(name)))
+    throw new Error(`the server was split into ${[...written].join(', ')}`);
   await Promise.all(
     outputFiles.map(({ path, text }) =>
       writeFile(
-        join(folder, new Map(names).get(basename(path)) ?? ''),
-        names.reduce((renamed, [name, to]) => renamed.replaceAll(name, to), text),
+        join(folder, names.get(basename(path)) ?? ''),
+        [...names].reduce((renamed, [name, to]) => renamed.replaceAll(name, to), text),
       ),
     ),
   );
 };
 
-/** By the sources in it: esbuild's own helpers, the library of schemas, which comes behind the first answer, or ours. */
-const sharedName = (sources: readonly string[]): (typeof serverFiles)[number] => {
-  if (sources.length === 0) return 'server-helpers.mjs';
-  return sources.some((path) => /node_modules\/zod\//.test(path)) ? 'server-shared.mjs' : 'server-base.mjs';
+type Outputs = BuildResult<typeof split>['metafile']['outputs'];
+
+/** All that a part loads before its first line runs. */
+const loadedBy = (outputs: Outputs, part: string): ReadonlySet<string> => {
+  const loaded = new Set(Object.keys(outputs).filter((path) => basename(path) === part));
+  for (const path of loaded)
+    for (const { kind, path: imported } of outputs[path]?.imports ?? [])
+      if (kind === 'import-statement' && imported in outputs) loaded.add(imported);
+  return loaded;
 };
 
 /** The server loads its code and refuses to go on without settings; what was compiled until then is kept. */
@@ -173,7 +185,7 @@ export const filterFile = (folder: string, processor: string): string => {
   return join(folder, `user-${machine}.bpf`);
 };
 
-/** Each file is replaced at once: another program may read the folder concurrently. */
+/** Each file is replaced at once: another program may read the folder concurrently. The image copies all: those of an older build go. */
 const replaceFiles = async (folder: string): Promise<void> => {
   await mkdir(kept, { recursive: true });
   const fresh = await mkdtemp(join(kept, 'new-'));
@@ -181,7 +193,9 @@ const replaceFiles = async (folder: string): Promise<void> => {
   // The image makes its own, for its processor and its Node.
   await rm(join(fresh, compileCache), { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  for (const name of await readdir(fresh)) await rename(join(fresh, name), join(folder, name));
+  const names = await readdir(fresh);
+  for (const name of names) await rename(join(fresh, name), join(folder, name));
+  for (const name of await readdir(folder)) if (!names.includes(name)) await rm(join(folder, name));
   await rm(fresh, { recursive: true });
 };
 

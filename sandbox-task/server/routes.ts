@@ -4,8 +4,7 @@ import * as z from 'zod';
 import { codeContextName, codeContextRule } from '#shared/contracts/tools/sandbox-tools.ts';
 import type { VolumeName } from '../wire/messages.ts';
 import { isLanguage, type Language } from '../wire/program-messages.ts';
-import { agentRoutes } from './agent/agent-routes.ts';
-import type { AgentTurns } from './agent/agent-turns.ts';
+import type { AgentEndpoint } from './agent/agent-endpoint.ts';
 import type { Bearer } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { serveCall } from './call-route.ts';
@@ -59,7 +58,7 @@ export type RouteParts = {
   /** The path of the relay's socket; absent: there is none. */
   readonly relaySocket?: string | undefined;
   readonly work: WorkCount;
-  readonly agents: AgentTurns;
+  readonly agents: AgentEndpoint;
 };
 
 type Serve = (parts: RouteParts, exchange: Exchange) => Promise<void> | void;
@@ -83,7 +82,10 @@ const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
     },
   },
   ...processRoutes,
-  ...agentRoutes,
+  {
+    pattern: /^\S+ \/agent\/turns\/([^/]+)(?:\/.*)?$/,
+    serve: ({ agents }, exchange) => agents.serve(exchange),
+  },
   ...relayRoutes,
   { pattern: /^GET \/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'workspace') },
   { pattern: /^POST \/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'workspace') },

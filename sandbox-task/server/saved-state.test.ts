@@ -1,4 +1,4 @@
-/** What a real sandbox says of its workspace with an answer: it is as a checkpoint has it, or a save has something to do. */
+/** Answers of a real sandbox that say whether its workspace is as a checkpoint has it, or a save has something to do. */
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -6,10 +6,7 @@
  * first, and no code of a user runs before a request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createAcp } from './agent/acp/acp-program.ts';
-import type { AgentParts } from './agent/agent-program.ts';
-import { type AgentTurns, createAgentTurns } from './agent/agent-turns.ts';
-import { createOpencode } from './agent/opencode/opencode-program.ts';
+import { createAgentEndpoint } from './agent/agent-endpoint.ts';
 import type { Bearer } from './bearer.ts';
 import { createCallRegistry } from './call-registry.ts';
 import { createExecutor, type Limits } from './executor.ts';
@@ -70,9 +67,6 @@ export type ServedRoutes = {
 const rememberedCallsMax = 1000;
 const rememberedBytesMax = 16 * 1_048_576;
 const waitingTransfersMax = 16;
-/** Of OpenCode's server, on the sandbox's loopback; no preview port. */
-const opencodePort = 4096;
-
 export const openRoutes = (given: ServedParts): ServedRoutes => {
   const { userSide, limits, counters, logRing, log, workspace } = given;
   const registry = createCallRegistry({ callsMax: rememberedCallsMax, bytesMax: rememberedBytesMax });
@@ -80,7 +74,7 @@ export const openRoutes = (given: ServedParts): ServedRoutes => {
   const memory = createMemoryWatch(counters);
   const callParts = { userSide, limits, counters, memory, logRing, running: new Set<object>() };
   const work = createWorkCount();
-  const agents = openAgents({ userSide, workspace });
+  const agents = createAgentEndpoint({ userSide, workspace, relay: () => relay });
   const processes = createProcessRegistry(callParts);
   const relay = createRelay({
     isBusy: () => work.isBusy() || registry.isBusy() || agents.isBusy() || processes.isServed(),
@@ -122,9 +116,6 @@ const processPartsOf = (processes: ReturnType<typeof createProcessRegistry>) => 
   frameOrder: createFrameOrder(),
   arrivalOrder: createArrivalOrder(),
 });
-
-const openAgents = (parts: AgentParts): AgentTurns =>
-  createAgentTurns({ opencode: createOpencode(parts, opencodePort), acp: createAcp(parts) });
 
 /** The endpoints of the server that programs of the sandbox reach. */
 const listenInside = (

@@ -10,54 +10,51 @@ import { Refusal } from '../refusal.ts';
 import type { SandboxRelay } from '../relay/relay.ts';
 import type { AgentTurns } from './agent-turns.ts';
 
-type Parts = { readonly agents: AgentTurns; readonly relay: Pick<SandboxRelay, 'onWanted'> };
+type Parts = { readonly turns: AgentTurns; readonly relay: Pick<SandboxRelay, 'onWanted'> };
 type Serve = (parts: Parts, exchange: Exchange) => Promise<void> | void;
 
-export const agentRoutes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
-  {
-    pattern: /^PUT \/agent\/turns\/([^/]+)$/,
-    serve: async ({ agents }, { request, response, name }) => {
-      agents.put(name, parse(runtimePrompt, await readBody(request, runtimePromptBytesMax * 2)));
-      response.writeHead(204).end();
-    },
+/** By the method and what is behind the turn's id, which is the name of the exchange. */
+const routes: Readonly<Record<string, Serve>> = {
+  'PUT ': async ({ turns }, { request, response, name }) => {
+    turns.put(name, parse(runtimePrompt, await readBody(request, runtimePromptBytesMax * 2)));
+    response.writeHead(204).end();
   },
-  {
-    pattern: /^GET \/agent\/turns\/([^/]+)\/events$/,
-    serve: async ({ agents, relay }, { response, query, name }) => {
-      const after = readNumber(query, 'after');
-      const ms = Math.min(readNumber(query, 'wait'), runtimeWaitMs);
-      const left = new AbortController();
-      response.once('close', () => left.abort());
-      let isWanted = false;
-      // The platform is told at once: the program may be waiting for its model.
-      const end = relay.onWanted(() => {
-        isWanted = true;
-        left.abort();
-      });
-      try {
-        const page = await agents.recorderOf(name).take(after, { ms, signal: left.signal });
-        sendJson(response, { ...page, ...(isWanted ? { [relayWantedField]: true } : {}) });
-      } finally {
-        end();
-      }
-    },
+  'GET /events': async ({ turns, relay }, { response, query, name }) => {
+    const after = readNumber(query, 'after');
+    const ms = Math.min(readNumber(query, 'wait'), runtimeWaitMs);
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    let isWanted = false;
+    // The platform is told at once: the program may be waiting for its model.
+    const end = relay.onWanted(() => {
+      isWanted = true;
+      left.abort();
+    });
+    try {
+      const page = await turns.recorderOf(name).take(after, { ms, signal: left.signal });
+      sendJson(response, { ...page, ...(isWanted ? { [relayWantedField]: true } : {}) });
+    } finally {
+      end();
+    }
   },
-  {
-    pattern: /^POST \/agent\/turns\/([^/]+)\/replies$/,
-    serve: async ({ agents }, { request, response, name }) => {
-      const { replies } = parse(runtimeReplies, await readBody(request, runtimePromptBytesMax));
-      await agents.reply(name, replies);
-      response.writeHead(204).end();
-    },
+  'POST /replies': async ({ turns }, { request, response, name }) => {
+    const { replies } = parse(runtimeReplies, await readBody(request, runtimePromptBytesMax));
+    await turns.reply(name, replies);
+    response.writeHead(204).end();
   },
-  {
-    pattern: /^POST \/agent\/turns\/([^/]+)\/abort$/,
-    serve: async ({ agents }, { response, name }) => {
-      await agents.abort(name);
-      response.writeHead(204).end();
-    },
+  'POST /abort': async ({ turns }, { response, name }) => {
+    await turns.abort(name);
+    response.writeHead(204).end();
   },
-];
+};
+
+export const serveAgent = async (parts: Parts, exchange: Exchange): Promise<void> => {
+  const { method, url = '' } = exchange.request;
+  const behind = /^\/agent\/turns\/[^/?]+([^?]*)/.exec(url)?.[1] ?? '';
+  const serve = Object.hasOwn(routes, `${method} ${behind}`) ? routes[`${method} ${behind}`] : undefined;
+  if (serve === undefined) throw new Refusal('not_found', 'no such route');
+  await serve(parts, exchange);
+};
 
 const readNumber = (query: URLSearchParams, field: string): number => {
   const text = query.get(field) ?? '0';

@@ -16,7 +16,7 @@ import { relayWantedField } from '#shared/contracts/relay/wanted.ts';
 import { asSavedHeader } from '#shared/contracts/sandbox-call.ts';
 import { processCommandCharactersMax } from '#shared/domain/limits.ts';
 import { relayHearerGapMs } from '#shared/domain/relay/limits.ts';
-import type { AgentTurns } from '../agent/agent-turns.ts';
+import type { AgentEndpoint } from '../agent/agent-endpoint.ts';
 import { readBody, sendJson } from '../http-messages.ts';
 import { Refusal } from '../refusal.ts';
 import type { SandboxRelay } from '../relay/relay.ts';
@@ -37,7 +37,7 @@ type Exchange = {
 };
 type Parts = {
   readonly processes: ProcessRegistry;
-  readonly agents: Pick<AgentTurns, 'isBusy'>;
+  readonly agents: Pick<AgentEndpoint, 'isBusy'>;
   readonly relay: Pick<SandboxRelay, 'onWanted'>;
   readonly inputMeter: InputMeter;
   readonly frameOrder: FrameOrder;
