@@ -16,7 +16,6 @@ import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.
 import type { Deps, StopDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
-import type { AcquiredSandbox } from './acquire-sandbox.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
@@ -117,7 +116,10 @@ export const savedAs = (
 ): { readonly savedAs?: string } =>
   checkpoint === undefined || archive.keepsShared ? {} : { savedAs: checkpoint.id };
 
-type Called = Pick<AcquiredSandbox, 'sandbox' | 'workspace'> & {
+type Called = {
+  readonly sandbox: LiveSandbox;
+  /** As it was read before the call. */
+  readonly workspace: Workspace;
   readonly startedAt: number;
   /** As the sandbox said with its answer to `savedAs`: the number of its newest line. */
   readonly asSaved?: number | undefined;
