@@ -50,6 +50,7 @@ const retired: Readonly<Record<string, string>> = {
   HistoryStore: 'MetricsStore',
   HistoryNote: 'UsageMeasurement',
   giveBack: 'release',
+  openWarm: 'openClaimedWarm',
 };
 
 /** Base names of files, without their ending. */
@@ -129,6 +130,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   perform: 'janitor-tasks',
   'audit-sessions': 'check-sessions',
   'audit-leftovers': 'leftovers',
+  'open-warm-sandbox': 'open-claimed-warm-sandbox',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
