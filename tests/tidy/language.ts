@@ -119,7 +119,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'at-rest': 'leak-checks',
   meddler: 'interrupting-user',
   'after-step': 'session-after-step',
-  transitions: 'thinking-ended',
+  transitions: 'model-steps',
   'call-ended': 'call-steps',
   'session-files': 'read-files',
   'cancel-by-holder': 'ask-holder-to-cancel',
@@ -131,6 +131,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'audit-sessions': 'check-sessions',
   'audit-leftovers': 'leftovers',
   'open-warm-sandbox': 'open-claimed-warm-sandbox',
+  'thinking-ended': 'model-steps',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');

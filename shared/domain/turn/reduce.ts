@@ -10,10 +10,10 @@ import { applyDecision, firstApproval } from './call-queue.ts';
 import { callStep, mayHaveBegun } from './call-steps.ts';
 import { grantWithdrawn } from './grant-steps.ts';
 import { assertTurn } from './invariants.ts';
+import { partialAnswer, thinkingEnded } from './model-steps.ts';
 import { queue } from './next-step.ts';
 import { tellPrinted } from './printed.ts';
 import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
-import { partialAnswer, thinkingEnded } from './thinking-ended.ts';
 import type { ToolCall } from './tool-call.ts';
 import { trialMoved, trialOutdated } from './trial-steps.ts';
 import type {
