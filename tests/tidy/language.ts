@@ -132,6 +132,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'audit-leftovers': 'leftovers',
   'open-warm-sandbox': 'open-claimed-warm-sandbox',
   'thinking-ended': 'model-steps',
+  foreign: 'refused-requests',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
