@@ -133,6 +133,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'open-warm-sandbox': 'open-claimed-warm-sandbox',
   'thinking-ended': 'model-steps',
   foreign: 'refused-requests',
+  'key-cache': 'issuer-keys',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
