@@ -51,6 +51,8 @@ const retired: Readonly<Record<string, string>> = {
   HistoryNote: 'UsageMeasurement',
   giveBack: 'release',
   openWarm: 'openClaimedWarm',
+  openSignIn: 'openIssuer',
+  openLogin: 'openLoginClient',
 };
 
 /** Base names of files, without their ending. */
