@@ -53,6 +53,8 @@ const retired: Readonly<Record<string, string>> = {
   openWarm: 'openClaimedWarm',
   openSignIn: 'openIssuer',
   openLogin: 'openLoginClient',
+  HeaderInjector: 'HostStandIn',
+  makeHeaderInjector: 'makeHostStandIn',
 };
 
 /** Base names of files, without their ending. */
@@ -136,6 +138,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'thinking-ended': 'model-steps',
   foreign: 'refused-requests',
   'key-cache': 'issuer-keys',
+  'header-injector': 'host-stand-in',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
