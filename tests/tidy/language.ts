@@ -18,7 +18,7 @@ const retired: Readonly<Record<string, string>> = {
   HandedCall: 'DelegatedCall',
   SandboxEntry: 'LazySandbox',
   TurnWatch: 'TurnMonitor',
-  readFamily: 'readSessionTree',
+  readFamily: 'readTreeEvents',
   wakeParent: 'notifyParent',
   toldAbove: 'forwardToRoot',
   Audience: 'Publisher',
@@ -55,6 +55,7 @@ const retired: Readonly<Record<string, string>> = {
   openLogin: 'openLoginClient',
   HeaderInjector: 'HostStandIn',
   makeHeaderInjector: 'makeHostStandIn',
+  readSessionTree: 'readTreeEvents',
 };
 
 /** Base names of files, without their ending. */
@@ -139,6 +140,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   foreign: 'refused-requests',
   'key-cache': 'issuer-keys',
   'header-injector': 'host-stand-in',
+  'read-session-tree': 'read-tree-events',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
