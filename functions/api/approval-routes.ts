@@ -2,7 +2,7 @@
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
-import { openPrompt } from '#shared/application/approval/open-prompt.ts';
+import { restartForPrompt } from '#shared/application/approval/restart-for-prompt.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
 import type { Deps } from '#shared/application/deps.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
@@ -54,7 +54,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     },
     handler: async (event, found) => {
       const request = findApproval(found, pathValue(event, 'callId'));
-      await openPrompt(api.ports, found, principalOf(event));
+      await restartForPrompt(api.ports, found, principalOf(event));
       return json(200, { sessionId: found.session.id, ...request });
     },
   }),

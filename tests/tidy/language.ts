@@ -141,6 +141,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'key-cache': 'issuer-keys',
   'header-injector': 'host-stand-in',
   'read-session-tree': 'read-tree-events',
+  'open-prompt': 'restart-for-prompt',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
