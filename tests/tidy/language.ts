@@ -56,6 +56,7 @@ const retired: Readonly<Record<string, string>> = {
   HeaderInjector: 'HostStandIn',
   makeHeaderInjector: 'makeHostStandIn',
   readSessionTree: 'readTreeEvents',
+  connectionRoutes: 'connectedClientRoutes',
 };
 
 /** Base names of files, without their ending. */
@@ -142,6 +143,8 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'header-injector': 'host-stand-in',
   'read-session-tree': 'read-tree-events',
   'open-prompt': 'restart-for-prompt',
+  'connection-routes': 'connected-client-routes',
+  'connection-view': 'connected-client-view',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
