@@ -145,6 +145,8 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'open-prompt': 'restart-for-prompt',
   'connection-routes': 'connected-client-routes',
   'connection-view': 'connected-client-view',
+  'link-routes': 'file-link-routes',
+  'link-view': 'file-link-view',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
