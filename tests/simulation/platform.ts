@@ -11,7 +11,7 @@ import { makeConverse } from '#shared/application/schedule/schedule-conversation
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { runTurn, type TurnInvocation } from '#shared/application/turn/turn-loop.ts';
-import type { JanitorTask } from '#shared/contracts/tasks.ts';
+import type { JanitorTask } from '#shared/contracts/background-tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { theDefaultProject } from '#shared/domain/project.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
