@@ -19,8 +19,8 @@ import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port
 import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
-import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/upgrade.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid, isUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
