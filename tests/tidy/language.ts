@@ -57,6 +57,7 @@ const retired: Readonly<Record<string, string>> = {
   makeHeaderInjector: 'makeHostStandIn',
   readSessionTree: 'readTreeEvents',
   connectionRoutes: 'connectedClientRoutes',
+  takeTurns: 'oneByOne',
 };
 
 /** Base names of files, without their ending. */
@@ -147,6 +148,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'connection-view': 'connected-client-view',
   'link-routes': 'file-link-routes',
   'link-view': 'file-link-view',
+  turns: 'file-steps',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
