@@ -149,6 +149,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'link-routes': 'file-link-routes',
   'link-view': 'file-link-view',
   turns: 'file-steps',
+  acknowledge: 'nag-exceptions',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
