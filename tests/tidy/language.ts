@@ -150,6 +150,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'link-view': 'file-link-view',
   turns: 'file-steps',
   acknowledge: 'nag-exceptions',
+  'session-label': 'status-label',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
