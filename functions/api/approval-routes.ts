@@ -19,7 +19,8 @@ import { approval } from '#shared/contracts/socket-actions.ts';
 import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
 import { grantsInForce } from '#shared/domain/turn/approval-policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiRoute, bodyOf, json, pathId, pathValue, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, json, pathId, pathValue, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 

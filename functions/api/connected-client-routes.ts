@@ -27,7 +27,8 @@ import {
   signInView,
 } from '#shared/contracts/rest/connected-client-view.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { requiredOrigin } from './request-credentials.ts';
 
 export type ConnectedClientPorts = LoginDeps &

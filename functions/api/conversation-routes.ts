@@ -18,7 +18,8 @@ import {
 } from '#shared/contracts/rest/conversation-view.ts';
 import { userMessage } from '#shared/contracts/socket-actions.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiRoute, bodyOf, json, pathValue, queryOf } from './api-route.ts';
+import { type ApiRoute, json, pathValue, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 

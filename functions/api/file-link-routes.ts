@@ -19,11 +19,12 @@ import { iso } from '#shared/contracts/fields.ts';
 import { linkAnswer, linkBody } from '#shared/contracts/rest/file-link-view.ts';
 import { writtenAnswer } from '#shared/contracts/rest/file-view.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, bytesOf, json, principalOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
 import { changeAddressOf } from './file-change-routes.ts';
 import { checkedPath } from './file-path.ts';
 import { asAttachment, describe } from './file-read-routes.ts';
 import { fence } from './preview-headers.ts';
+import { bodyOf, bytesOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,

@@ -27,8 +27,9 @@ import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bytesOf, queryText } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, queryText } from './api-route.ts';
 import { fenced, forwarded } from './preview-headers.ts';
+import { bytesOf } from './request-body.ts';
 import {
   acquireInside,
   insideErrors,
