@@ -3,7 +3,7 @@
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
-import { replayEvents } from '#shared/application/connection/replay-events.ts';
+import { sendGreeting } from '#shared/application/connection/send-greeting.ts';
 import { holdRelay } from '#shared/application/relay/hold-relay.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
@@ -102,7 +102,7 @@ export class Platform {
     return this.#lambda.background({
       name: 'on-connected',
       timeoutMs: requestMs,
-      run: (ports) => replayEvents(ports, { connectionId }),
+      run: (ports) => sendGreeting(ports, { connectionId }),
     });
   }
 

@@ -58,6 +58,7 @@ const retired: Readonly<Record<string, string>> = {
   readSessionTree: 'readTreeEvents',
   connectionRoutes: 'connectedClientRoutes',
   takeTurns: 'oneByOne',
+  replayEvents: 'sendGreeting',
 };
 
 /** Base names of files, without their ending. */
@@ -151,6 +152,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   turns: 'file-steps',
   acknowledge: 'nag-exceptions',
   'session-label': 'status-label',
+  'replay-events': 'send-greeting',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');

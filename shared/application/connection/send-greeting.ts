@@ -33,7 +33,7 @@ const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
 const replayPageEvents = 200;
 
-export const replayEvents = async (
+export const sendGreeting = async (
   ports: ConnectionDeps,
   { connectionId }: { readonly connectionId: ConnectionId },
 ): Promise<void> => {
