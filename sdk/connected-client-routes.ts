@@ -3,7 +3,7 @@
  * them. Types only are taken from the contracts.
  */
 import type * as z from 'zod';
-import type * as connections from '../shared/contracts/rest/connection-view.ts';
+import type * as connections from '../shared/contracts/rest/connected-client-view.ts';
 import { route } from './route.ts';
 
 type Of<Schema extends z.ZodType> = { readonly answer: z.output<Schema> };

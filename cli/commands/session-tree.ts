@@ -1,7 +1,7 @@
 /** `sessions tree`: the agents below a session, with what each branch has spent. */
 import { api, type SessionTree } from '#sdk/routes.ts';
-import { statusLabel } from '#shared/domain/session-label.ts';
 import { sliceTexts } from '#shared/domain/slice-text.ts';
+import { statusLabel } from '#shared/domain/status-label.ts';
 import { inTreeOrder } from '#shared/domain/tree-order.ts';
 import { byId, type Call, type Command, one } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';

@@ -4,7 +4,7 @@ import { SallyportError } from '#sdk/errors.ts';
 import { readPages } from '#sdk/pages.ts';
 import type { BodyOf, QueryOf } from '#sdk/route.ts';
 import { api, type Session } from '#sdk/routes.ts';
-import { statusLabel } from '#shared/domain/session-label.ts';
+import { statusLabel } from '#shared/domain/status-label.ts';
 import { visibleLine } from '#shared/domain/visible-text.ts';
 import {
   byId,

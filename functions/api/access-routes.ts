@@ -20,7 +20,8 @@ import {
 import { createTokenBody, pageQuery } from '#shared/contracts/rest/bodies.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 
 export const tokenRoutes = ({
   ports,

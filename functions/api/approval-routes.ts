@@ -2,7 +2,7 @@
 
 import { findSession } from '#shared/application/access/find-session.ts';
 import { findApproval, listApprovals } from '#shared/application/approval/list-approvals.ts';
-import { openPrompt } from '#shared/application/approval/open-prompt.ts';
+import { restartForPrompt } from '#shared/application/approval/restart-for-prompt.ts';
 import { withdrawGrant } from '#shared/application/approval/withdraw-grant.ts';
 import type { Deps } from '#shared/application/deps.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
@@ -19,7 +19,8 @@ import { approval } from '#shared/contracts/socket-actions.ts';
 import { approvalsPageItemsMax } from '#shared/domain/limits.ts';
 import { grantsInForce } from '#shared/domain/turn/approval-policy.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiRoute, bodyOf, json, pathId, pathValue, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, json, pathId, pathValue, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
@@ -54,7 +55,7 @@ export const approvalRoutes = (api: Approvals): readonly ApiRoute[] => [
     },
     handler: async (event, found) => {
       const request = findApproval(found, pathValue(event, 'callId'));
-      await openPrompt(api.ports, found, principalOf(event));
+      await restartForPrompt(api.ports, found, principalOf(event));
       return json(200, { sessionId: found.session.id, ...request });
     },
   }),

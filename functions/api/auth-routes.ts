@@ -21,7 +21,8 @@ import { header } from '#shared/contracts/credentials.ts';
 import { authAnswer, callbackQuery, loginQuery, logoutBody } from '#shared/contracts/rest/auth-view.ts';
 import { decodeFlow, encodeFlow } from '#shared/contracts/sign-in-flow.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, queryOf, queryText } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, queryOf, queryText } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { requiredOrigin, requireOwnPage } from './request-credentials.ts';
 import { throttleAddress } from './throttle-address.ts';
 

@@ -1,7 +1,7 @@
 /** The conversation of a session: messages in, events out, and answers to calls of tools that the client offers. */
 import type { Deps, MessageDeps } from '#shared/application/deps.ts';
 import { readEvents } from '#shared/application/events/read-events.ts';
-import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
+import { readTreeEvents } from '#shared/application/session/read-tree-events.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
 import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
@@ -18,7 +18,8 @@ import {
 } from '#shared/contracts/rest/conversation-view.ts';
 import { userMessage } from '#shared/contracts/socket-actions.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
-import { type ApiRoute, bodyOf, json, pathValue, queryOf } from './api-route.ts';
+import { type ApiRoute, json, pathValue, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionPorts } from './session-routes.ts';
 
@@ -74,7 +75,7 @@ export const conversationRoutes = ({
       return json(
         200,
         asked.include_children
-          ? await readSessionTree(ports, session, page)
+          ? await readTreeEvents(ports, session, page)
           : await readEvents(ports.eventLog, session, page),
       );
     },

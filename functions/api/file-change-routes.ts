@@ -18,9 +18,10 @@ import {
 } from '#shared/contracts/rest/file-view.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bytesOf, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, queryOf } from './api-route.ts';
 import { checkedPath, filePathOf } from './file-path.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
+import { bytesOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,

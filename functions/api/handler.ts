@@ -25,8 +25,8 @@ import { modelAccess } from '#shared/adapters/models/model-access.ts';
 import { makeModelCatalog } from '#shared/adapters/models/model-catalog.ts';
 import { makeModelProviders } from '#shared/adapters/models/model-providers.ts';
 import { makeOAuthProtocol } from '#shared/adapters/oauth/protocol.ts';
-import { openLogin } from '#shared/adapters/oidc/login.ts';
-import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
+import { openIssuer } from '#shared/adapters/oidc/open-issuer.ts';
+import { openLoginClient } from '#shared/adapters/oidc/open-login-client.ts';
 import { secretMaker } from '#shared/adapters/webhook/signature.ts';
 import { allowedHostsSetting } from '#shared/adapters/webhook/webhook-post.ts';
 import { holdsConsent, record } from '#shared/application/access/connected-clients.ts';
@@ -126,8 +126,8 @@ const ports = {
   }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
   history,
-  signIn: openSignIn(environment, runtime.telemetry),
-  login: openLogin(environment, { telemetry: runtime.telemetry, resolveSecret }),
+  signIn: openIssuer(environment, runtime.telemetry),
+  login: openLoginClient(environment, { telemetry: runtime.telemetry, resolveSecret }),
   signIns: makeSignInStore(table),
   signInMs: environment.SIGN_IN_SECONDS * 1000,
 };

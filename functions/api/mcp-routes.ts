@@ -27,17 +27,9 @@ import {
   testView,
 } from '#shared/contracts/rest/mcp-server-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
-import {
-  type ApiEvent,
-  type ApiRoute,
-  fieldsOf,
-  json,
-  knownBody,
-  pathValue,
-  principalOf,
-  queryOf,
-} from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, pathValue, principalOf, queryOf } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
+import { fieldsOf, knownBody } from './request-body.ts';
 
 export type McpPorts = ExecutionDeps & RegistryDeps & AuditDeps & Deps<'addressGuard'>;
 

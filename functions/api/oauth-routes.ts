@@ -14,9 +14,10 @@ import type { AuditDeps, Deps } from '#shared/application/deps.ts';
 import { header } from '#shared/contracts/credentials.ts';
 import { decode, decodeJson } from '#shared/contracts/decode.ts';
 import { authorizationFields, formBytesMax, oauthPath, registrationBody } from '#shared/contracts/oauth.ts';
-import { consentQueryOf } from '#shared/contracts/rest/connection-view.ts';
+import { consentQueryOf } from '#shared/contracts/rest/connected-client-view.ts';
 import { errorStatus, isAppError } from '#shared/errors.ts';
-import { type ApiEvent, bytesOf, json } from './api-route.ts';
+import { type ApiEvent, json } from './api-route.ts';
+import { bytesOf } from './request-body.ts';
 import { requiredOrigin } from './request-credentials.ts';
 import { addressOf, throttleAddress } from './throttle-address.ts';
 

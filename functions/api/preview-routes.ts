@@ -19,16 +19,17 @@ import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port
 import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
-import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/upgrade.ts';
 import { intentOf } from '#shared/domain/access.ts';
 import { canonicalUuid, isUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bytesOf, queryText } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, queryText } from './api-route.ts';
 import { fenced, forwarded } from './preview-headers.ts';
+import { bytesOf } from './request-body.ts';
 import {
   acquireInside,
   insideErrors,

@@ -17,9 +17,10 @@ import {
 } from '#shared/contracts/rest/process-view.ts';
 import { processWaitMsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { type ApiRoute, bodyOf, json } from './api-route.ts';
+import { type ApiRoute, json } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
 import { acceptsEvents, answerWithEvents } from './output-stream.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,

@@ -29,16 +29,8 @@ import {
 } from '#shared/contracts/rest/project-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import { limitsInForceFor, type TreeLimits } from '#shared/domain/session-tree.ts';
-import {
-  type ApiEvent,
-  type ApiRoute,
-  bodyOf,
-  json,
-  pathId,
-  pathValue,
-  principalOf,
-  queryOf,
-} from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, pathId, pathValue, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onProject, onProjectItself } from './resource-route.ts';
 
 export const projectRoutes = ({

@@ -15,7 +15,8 @@ import { intentOf, mayUse, type Permission } from '#shared/domain/access.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { Webhook } from '#shared/domain/webhook/webhook.ts';
-import { type ApiEvent, type ApiRoute, pathId, principalOf, refuseFields } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, pathId, principalOf } from './api-route.ts';
+import { refuseFields } from './request-body.ts';
 
 type ResourceRoute<Found> = Omit<ApiRoute, 'needs' | 'resource' | 'handler'> & {
   readonly needs: Extract<Permission, 'own:read' | 'own:write'>;

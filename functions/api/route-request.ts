@@ -15,12 +15,13 @@ import { requirePermission } from '#shared/application/access/require-permission
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
 import { AppError, errorBody, errorStatus } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, json, principalOf, refuseFields } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
 import { type Auth, answerAuth, isAuth } from './auth-routes.ts';
-import { answerLink, isLink, type Links } from './link-routes.ts';
+import { answerLink, isLink, type Links } from './file-link-routes.ts';
 import { answerOAuth, isOAuth, type OAuth } from './oauth-routes.ts';
 import { fence } from './preview-headers.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
+import { refuseFields } from './request-body.ts';
 import { callerOf } from './request-credentials.ts';
 
 export type Doors = {

@@ -15,11 +15,11 @@ import { auditRoutes, tokenRoutes } from './access-routes.ts';
 import { type ApiRoute, json, principalOf } from './api-route.ts';
 import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
 import { codeRoutes } from './code-routes.ts';
-import { type ConnectionPorts, connectionRoutes } from './connection-routes.ts';
+import { type ConnectedClientPorts, connectedClientRoutes } from './connected-client-routes.ts';
 import { callerToolRoutes, conversationRoutes } from './conversation-routes.ts';
 import { fileChangeRoutes } from './file-change-routes.ts';
+import { type LinkPorts, linkRoutes } from './file-link-routes.ts';
 import { fileReadRoutes } from './file-read-routes.ts';
-import { type LinkPorts, linkRoutes } from './link-routes.ts';
 import { type McpPorts, mcpRoutes } from './mcp-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import type { Preview } from './preview-routes.ts';
@@ -43,7 +43,7 @@ export type ApiPorts = Deps<'catalog' | 'tokens' | 'history' | 'secrets' | 'audi
   ScheduleDeps &
   WebhookDeps &
   ApprovalPorts &
-  ConnectionPorts &
+  ConnectedClientPorts &
   AccessDeps &
   LinkPorts &
   Preview['ports'];
@@ -102,7 +102,7 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...scheduleRoutes(api),
   ...webhookRoutes(api),
   ...tokenRoutes(api),
-  ...connectionRoutes(api),
+  ...connectedClientRoutes(api),
   ...modelRoutes(api),
   ...templateRoutes(api),
   openApiRoute,

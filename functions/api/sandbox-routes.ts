@@ -5,7 +5,8 @@ import { readLogs } from '#shared/application/sandbox/read-logs.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/workspace-view.ts';
-import { type ApiRoute, bodyOf, json } from './api-route.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import {
   acquireInside,

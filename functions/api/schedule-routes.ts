@@ -25,7 +25,8 @@ import {
   triggerAnswer,
 } from '#shared/contracts/rest/schedule-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
-import { type ApiRoute, fieldsOf, json, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, json, principalOf, queryOf } from './api-route.ts';
+import { fieldsOf } from './request-body.ts';
 import { onSchedule } from './resource-route.ts';
 
 export const scheduleRoutes = ({ ports }: { readonly ports: ScheduleDeps }): readonly ApiRoute[] => [

@@ -42,8 +42,9 @@ import type { Session, SessionKind } from '#shared/domain/session.ts';
 import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, principalOf, queryOf } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 
 export type SessionPorts = SessionDeps &

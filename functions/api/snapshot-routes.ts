@@ -16,8 +16,9 @@ import {
   snapshotsQuery,
   snapshotView,
 } from '#shared/contracts/rest/snapshot-view.ts';
-import { type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
+import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import type { SessionSandboxPorts } from './session-sandbox.ts';
 

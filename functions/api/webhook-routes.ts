@@ -21,7 +21,8 @@ import {
   webhookTestAnswer,
   webhookView,
 } from '#shared/contracts/rest/webhook-view.ts';
-import { type ApiRoute, bodyOf, json, principalOf, queryOf } from './api-route.ts';
+import { type ApiRoute, json, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onWebhook } from './resource-route.ts';
 
 export const webhookRoutes = ({ ports }: { readonly ports: WebhookDeps }): readonly ApiRoute[] => [

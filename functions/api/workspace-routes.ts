@@ -11,7 +11,8 @@ import { deletedAnswer } from '#shared/contracts/rest/project-view.ts';
 import { workspaceAnswer, workspacesAnswer, workspaceView } from '#shared/contracts/rest/workspace-view.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Project } from '#shared/domain/project.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { onProject } from './resource-route.ts';
 
 const within = (event: ApiEvent, project: Project) => ({ project, principal: principalOf(event) });

@@ -10,7 +10,7 @@ import { openTable } from '#shared/adapters/aws/clients.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
+import { openIssuer } from '#shared/adapters/oidc/open-issuer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { authenticate, type Credentials } from '#shared/application/access/authenticate.ts';
 import { personOfCookie } from '#shared/application/access/browser-sign-in.ts';
@@ -32,7 +32,7 @@ const ports = {
   tokens: makeTokenStore(table),
   world: systemWorld,
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  signIn: openSignIn(environment, runtime.telemetry),
+  signIn: openIssuer(environment, runtime.telemetry),
 };
 
 export const handler = runtime.handler<APIGatewayRequestAuthorizerEvent, APIGatewayAuthorizerResult>(

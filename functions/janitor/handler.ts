@@ -18,8 +18,8 @@ import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { openRemoteMcp } from '#shared/adapters/mcp/open-remote-mcp.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { lifetimesOf, sessionDefaultsOf, slotLimitsOf } from '#shared/config/environment-values.ts';
+import { janitorTask } from '#shared/contracts/background-tasks.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { janitorTask } from '#shared/contracts/tasks.ts';
 import { agentFlavor } from '#shared/domain/flavor.ts';
 import { performTask } from './janitor-tasks.ts';
 

@@ -19,7 +19,7 @@ import { sweepMcpServers } from '#shared/application/registry/sweep-mcp-servers.
 import { forgetWorkspace } from '#shared/application/sandbox/forget-workspace.ts';
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
-import type { JanitorTask } from '#shared/contracts/tasks.ts';
+import type { JanitorTask } from '#shared/contracts/background-tasks.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';

@@ -16,7 +16,7 @@ import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
-import { openSignIn } from '#shared/adapters/oidc/sign-in.ts';
+import { openIssuer } from '#shared/adapters/oidc/open-issuer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import {
@@ -80,7 +80,7 @@ const ports = {
   callers: makeCallerStore(table),
   grants: makeGrantStore(table),
   adminTokenHash: environment.ADMIN_TOKEN_SHA256,
-  signIn: openSignIn(environment, runtime.telemetry),
+  signIn: openIssuer(environment, runtime.telemetry),
 };
 const sandboxes = openSandboxes(environment, { table, lambda, correlation: runtime.correlation });
 

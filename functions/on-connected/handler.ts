@@ -15,7 +15,7 @@ import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { checkProvider } from '#shared/adapters/models/chosen-provider.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
-import { replayEvents } from '#shared/application/connection/replay-events.ts';
+import { sendGreeting } from '#shared/application/connection/send-greeting.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import type { ConnectionId } from '#shared/domain/ids.ts';
 
@@ -46,5 +46,5 @@ type ConnectedEvent = { readonly connectionId: ConnectionId; readonly correlatio
 
 export const handler = runtime.handler<ConnectedEvent, void>(async (event) => {
   runtime.correlation.follow(event.correlationId);
-  await replayEvents(ports, event);
+  await sendGreeting(ports, event);
 });

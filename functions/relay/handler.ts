@@ -18,7 +18,7 @@ import { makePlatformCalls } from '#shared/adapters/aws/lambda-platform-calls.ts
 import { openSandboxLink } from '#shared/adapters/aws/open-sandbox-link.ts';
 import { openProjectSecrets } from '#shared/adapters/aws/project-secrets.ts';
 import { resolveSecret } from '#shared/adapters/aws/setting-secrets.ts';
-import { makeHeaderInjector } from '#shared/adapters/egress/header-injector.ts';
+import { makeHostStandIn } from '#shared/adapters/egress/host-stand-in.ts';
 import { makeTcpEgress } from '#shared/adapters/egress/tcp-egress.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeBrokerWire } from '#shared/adapters/models/broker-wire.ts';
@@ -61,7 +61,7 @@ const ports = {
     outputTokensMax: environment.MAX_OUTPUT_TOKENS,
   },
   egress: makeTcpEgress({ allowedPrivateHosts }),
-  injector: makeHeaderInjector({
+  hostStandIn: makeHostStandIn({
     secret: () => resolveSecret(environment.SANDBOX_SECRET),
     now: systemWorld.now,
   }),

@@ -2,7 +2,7 @@
  * Writes a manifest of a workspace with the contents of another manifest, without a sandbox: a restored snapshot. No
  * content is copied, since the new manifest points into the same packs.
  */
-import type { AdoptAnswer, AdoptCall } from '#shared/contracts/link.ts';
+import type { AdoptAnswer, AdoptCall } from '#shared/contracts/sandbox-link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { anotherManifest, countFiles, encodeManifest, manifestKey, readManifest } from './manifest.ts';
 import { type BucketContext, nextObsolete } from './obsolete-objects.ts';

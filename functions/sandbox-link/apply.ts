@@ -4,7 +4,7 @@
  * Everything else of its workspace stays as it is, and so do its programs. Repeating it changes nothing.
  */
 import { encodeArchiveFrame } from '#shared/contracts/archive.ts';
-import type { ApplyAnswer, ApplyCall } from '#shared/contracts/link.ts';
+import type { ApplyAnswer, ApplyCall } from '#shared/contracts/sandbox-link.ts';
 import { entriesToWrite, pathsToRemove } from '#shared/domain/manifest-changes.ts';
 import { savedChanges } from './compare.ts';
 import { anotherManifest, nameSome } from './manifest.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { structuredPatch } from 'diff';
-import type { CompareAnswer, CompareCall } from '#shared/contracts/link.ts';
+import type { CompareAnswer, CompareCall } from '#shared/contracts/sandbox-link.ts';
 import type { ManifestEntry } from '#shared/domain/checkpoint.ts';
 import { effectEntry } from '#shared/domain/effect-entry.ts';
 import { changesBetween, type EntryChange, shownChanges } from '#shared/domain/manifest-changes.ts';

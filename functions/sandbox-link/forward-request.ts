@@ -9,7 +9,7 @@ import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'n
 import { Readable } from 'node:stream';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { endInTime, isEventStream } from '#shared/adapters/lambda/timed-stream.ts';
-import { type FetchCall, linkHeader } from '#shared/contracts/link.ts';
+import { type FetchCall, linkHeader } from '#shared/contracts/sandbox-link.ts';
 import { isInRange } from '#shared/domain/ip-address.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';

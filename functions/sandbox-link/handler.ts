@@ -10,7 +10,7 @@ import { makeWorkspaceBucket, openBucketClient } from '#shared/adapters/aws/work
 import { openLambdaRuntime, type StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { type LinkAnswer, type LinkCall, linkCall } from '#shared/contracts/link.ts';
+import { type LinkAnswer, type LinkCall, linkCall } from '#shared/contracts/sandbox-link.ts';
 import { adopt } from './adopt.ts';
 import { apply } from './apply.ts';
 import { compare } from './compare.ts';

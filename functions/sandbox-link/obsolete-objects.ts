@@ -7,7 +7,7 @@
  */
 import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import { workspacePrefix } from '#shared/adapters/aws/workspace-prefix.ts';
-import type { SaveCall } from '#shared/contracts/link.ts';
+import type { SaveCall } from '#shared/contracts/sandbox-link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { isOwnPack } from '#shared/domain/pack-names.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
-import type { SavedCall } from '#shared/contracts/link.ts';
+import type { SavedCall } from '#shared/contracts/sandbox-link.ts';
 import {
   type ListedEntry,
   listed,

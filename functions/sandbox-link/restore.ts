@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { type ArchiveHeader, archivePieceBytesMax, encodeArchiveFrame } from '#shared/contracts/archive.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import type { ApplyCall, RestoreAnswer, RestoreCall } from '#shared/contracts/link.ts';
+import type { ApplyCall, RestoreAnswer, RestoreCall } from '#shared/contracts/sandbox-link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { anotherManifest, nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
 import { expectStatus, headersOf, openRequest, readJson } from './sandbox-request.ts';

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { sharedPrefix } from '#shared/adapters/aws/shared-bucket.ts';
 import { archivePieceBytesMax, encodeArchiveFrame } from '#shared/contracts/archive.ts';
-import type { RestoreAnswer, RestoreCall, SharedRestored } from '#shared/contracts/link.ts';
+import type { RestoreAnswer, RestoreCall, SharedRestored } from '#shared/contracts/sandbox-link.ts';
 import {
   type Missing,
   sharedEntriesMax,

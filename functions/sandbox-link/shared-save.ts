@@ -8,7 +8,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type SharedBucket, sharedPrefix } from '#shared/adapters/aws/shared-bucket.ts';
 import { readArchive } from '#shared/contracts/archive.ts';
-import type { SaveAnswer, SaveCall, SharedSaved } from '#shared/contracts/link.ts';
+import type { SaveAnswer, SaveCall, SharedSaved } from '#shared/contracts/sandbox-link.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import { nameSome } from './manifest.ts';
 import { type ReceivedShared, receiveShared } from './receive-shared.ts';

@@ -17,7 +17,7 @@ import { HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-
 import { expect, onTestFinished, test } from 'vitest';
 import { makeSharedBucket, type SharedBucket } from '#shared/adapters/aws/shared-bucket.ts';
 import { type ArchiveHeader, encodeArchiveFrame } from '#shared/contracts/archive.ts';
-import type { RestoreAnswer, SaveAnswer } from '#shared/contracts/link.ts';
+import type { RestoreAnswer, SaveAnswer } from '#shared/contracts/sandbox-link.ts';
 import { listen } from '../../local/endpoint/listen.ts';
 import { startTestSandbox, testBearer, waitFor } from '../../sandbox-task/server/sandbox-fixture.ts';
 import { openAddress, openBucket } from '../../tests/linked/linked-sandbox.ts';

@@ -14,8 +14,8 @@ import { makeConverse } from '#shared/application/schedule/schedule-conversation
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { sessionDefaultsOf, slotLimitsOf } from '#shared/config/environment-values.ts';
+import { scheduleTask } from '#shared/contracts/background-tasks.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { scheduleTask } from '#shared/contracts/tasks.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment
 const environment = readEnvironment('schedules', process.env);

@@ -11,8 +11,8 @@ import { systemWorld } from '#shared/adapters/system-world.ts';
 import { makeWebhookPost } from '#shared/adapters/webhook/webhook-post.ts';
 import { runSender, sendTest, sweepWebhooks } from '#shared/application/webhook/run-sender.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
+import { webhookTask } from '#shared/contracts/background-tasks.ts';
 import { decode } from '#shared/contracts/decode.ts';
-import { webhookTask } from '#shared/contracts/tasks.ts';
 import { senderRunMs } from '#shared/domain/webhook/limits.ts';
 
 // biome-ignore lint/style/noProcessEnv: the one read of this function's environment

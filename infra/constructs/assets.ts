@@ -13,7 +13,7 @@ import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import type { FunctionName } from '#shared/config/environment.ts';
 import { bundleHandlers } from '../../functions/bundle.ts';
-import { inRepository } from './repository.ts';
+import { inRepository } from './repository-path.ts';
 
 /** Source maps contain its depth, not its name: every build has the same bytes. */
 const outdir = inRepository(`node_modules/.cache/bundles-${process.pid}`);

@@ -34,7 +34,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aw
 import { Construct } from 'constructs';
 import { contentSecurityPolicy } from '#shared/config/web-headers.ts';
 import type { Settings } from '../settings.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge } from './nag-exceptions.ts';
 
 export type WebDistributionProps = {
   /** Absent: CloudFront's own name and certificate. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { named, ofType, type Synthesised, synthesise } from '../stacks/synthesise.ts';
 import { checks } from './event-rules.ts';
-import { inRepository } from './repository.ts';
+import { inRepository } from './repository-path.ts';
 
 const byDefault = synthesise();
 const off = synthesise({ settings: { variables: { SYNTHETIC_CHECK: 'false' } } });

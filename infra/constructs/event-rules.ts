@@ -30,16 +30,16 @@ type Sweep = {
   readonly forSeconds?: number;
 };
 
-/** `shared/contracts/tasks.ts` */
+/** `shared/contracts/background-tasks.ts` */
 const janitorSweeps: readonly Sweep[] = [
   { sweep: 'due', minutes: 1 },
   { sweep: 'slots', minutes: 5 },
   { sweep: 'orphans', minutes: 10 },
   { sweep: 'mcp', minutes: 1, forSeconds: 50 },
 ];
-/** `shared/contracts/tasks.ts` */
+/** `shared/contracts/background-tasks.ts` */
 const sealSweep: Sweep = { sweep: 'seals', minutes: 60 };
-/** `shared/contracts/tasks.ts` */
+/** `shared/contracts/background-tasks.ts` */
 const scheduleSweep: Sweep = { sweep: 'schedules', minutes: 1 };
 
 /** With growing pauses: by then the next sweep is due. */
@@ -119,7 +119,7 @@ export class PublicRules extends Construct {
       schedule: Schedule.rate(webhookSweepEvery),
       targets: [
         new LambdaFunction(functions.webhooks.lambda, {
-          // `shared/contracts/tasks.ts`
+          // `shared/contracts/background-tasks.ts`
           event: RuleTargetInput.fromObject({ sweep: 'webhooks', url }),
           retryAttempts: 0,
           maxEventAge: webhookSweepEvery,

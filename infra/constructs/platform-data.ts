@@ -24,7 +24,7 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge } from './nag-exceptions.ts';
 
 export type PlatformDataProps = {
   /** With it, a key of its own signs the seals of the audit log: a dollar a month. Absent: AWS's own keys, which are free, and no signature. */

@@ -20,10 +20,10 @@ import {
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
 import type { Variables } from '#shared/config/read-variables.ts';
-import { acknowledgeWildcards } from './acknowledge.ts';
 import { bundledHandler } from './assets.ts';
 import { checkEnvironmentSize } from './environment-size.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
+import { acknowledgeWildcards } from './nag-exceptions.ts';
 import type { Permission, Statement } from './permission.ts';
 
 /** The variables of every function. */

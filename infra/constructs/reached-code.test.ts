@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { named, synthesise } from '../stacks/synthesise.ts';
-import { inRepository } from './repository.ts';
+import { inRepository } from './repository-path.ts';
 
 const names = Object.keys(environments) as FunctionName[];
 const { compute } = synthesise();

@@ -20,8 +20,8 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
+import { acknowledge } from './nag-exceptions.ts';
 
 export type StreamedApiProps = LogOptions & {
   /** Absent: `sallyport`. */

@@ -10,8 +10,8 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { sandboxSettings } from '#shared/config/settings.ts';
 import { cpuUnits, type Flavor } from '../settings.ts';
-import { acknowledge } from './acknowledge.ts';
 import { bundleSandbox, type SandboxImageProps } from './assets.ts';
+import { acknowledge } from './nag-exceptions.ts';
 import { combine, env, type Permission, permit } from './permission.ts';
 import { refuseGuestPath, sandboxDefinition } from './task-definition.ts';
 

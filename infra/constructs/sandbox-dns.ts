@@ -14,8 +14,8 @@ import {
 } from 'aws-cdk-lib/aws-route53resolver';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { acknowledgeCustomResource, acknowledgeWildcards } from './acknowledge.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
+import { acknowledgeCustomResource, acknowledgeWildcards } from './nag-exceptions.ts';
 
 /** Between 100 and 9900; the ends are AWS's own. */
 const associationPriority = 101;

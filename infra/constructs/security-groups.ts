@@ -14,8 +14,8 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
-import { acknowledgeCustomResource, acknowledgeWildcards } from './acknowledge.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
+import { acknowledgeCustomResource, acknowledgeWildcards } from './nag-exceptions.ts';
 
 /** The port of the sandbox's server. */
 export const sandboxPort = 8080;

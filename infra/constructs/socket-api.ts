@@ -16,8 +16,8 @@ import { WebSocketLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authoriz
 import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
+import { acknowledge } from './nag-exceptions.ts';
 import type { Permission } from './permission.ts';
 
 const stageName = 'ws';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { named, type Resource, synthesise } from '../stacks/synthesise.ts';
-import { inRepository } from './repository.ts';
+import { inRepository } from './repository-path.ts';
 
 const { compute } = synthesise();
 

@@ -19,8 +19,8 @@ import {
 } from 'aws-cdk-lib/aws-ecs';
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
 import { type SandboxImageProps, sandboxImage } from './assets.ts';
+import { acknowledge } from './nag-exceptions.ts';
 import { sandboxPort } from './security-groups.ts';
 
 export type SandboxDefinitionProps = {

@@ -12,8 +12,8 @@ import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { cloudFrontRegion } from '../settings.ts';
-import { acknowledgeCustomResource } from './acknowledge.ts';
 import { addLogGroup, type LogOptions } from './log-group.ts';
+import { acknowledgeCustomResource } from './nag-exceptions.ts';
 
 export type WebFirewallProps = {
   /** Names the parameter that holds the ARN: unique in an account. */

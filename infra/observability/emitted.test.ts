@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { environments } from '#shared/config/environment.ts';
 import { type MetricName, metricNames } from '#shared/domain/metrics.ts';
-import { inRepository } from '../constructs/repository.ts';
+import { inRepository } from '../constructs/repository-path.ts';
 import { metricsOfAlarms, metricsOfDashboard, type ShownMetric, widgetsOf } from '../stacks/shown-metrics.ts';
 import { ofType, synthesise } from '../stacks/synthesise.ts';
 

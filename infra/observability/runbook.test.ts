@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { errorRules } from '#shared/errors.ts';
 import { shapes } from '../constructs/platform-function.ts';
-import { inRepository } from '../constructs/repository.ts';
+import { inRepository } from '../constructs/repository-path.ts';
 import { widgetsOf } from '../stacks/shown-metrics.ts';
 import { ofType, synthesise } from '../stacks/synthesise.ts';
 import { servingMoments } from './monitored.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { janitorTask, scheduleTask } from '#shared/contracts/tasks.ts';
+import { janitorTask, scheduleTask } from '#shared/contracts/background-tasks.ts';
 import { named, ofType, synthesise } from './synthesise.ts';
 
 const { compute } = synthesise();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inRepository } from '../constructs/repository.ts';
+import { inRepository } from '../constructs/repository-path.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sallyport-synth-twice-'));
 afterAll(() => rmSync(folder, { recursive: true }));

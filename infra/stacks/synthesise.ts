@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { inRepository } from '../constructs/repository.ts';
+import { inRepository } from '../constructs/repository-path.ts';
 import { type Settings, settingsOf } from '../settings.ts';
 import { addSallyport } from './sallyport.ts';
 

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { tunnelHeaders } from '#shared/contracts/upgrade.ts';
+import { tunnelHeaders } from '#shared/contracts/preview-upgrade.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { upgradeToPort } from './port-upgrade.ts';
 

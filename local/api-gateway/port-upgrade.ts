@@ -11,7 +11,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { handshakeHeaders, tunnelHeaders, upgradeProtocol } from '#shared/contracts/upgrade.ts';
+import { handshakeHeaders, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import type { FunctionHost } from '../lambda/function-host.ts';
 import { makeProxyEvent, type RouteMatch } from './proxy-event.ts';
 import { openHeadReader } from './rest-integration.ts';

@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openNameSync, replaceFile } from './durable-files.ts';
+import { inPortions, oneByOne } from './file-steps.ts';
 import { parseJson } from './http-messages.ts';
-import { inPortions, takeTurns } from './turns.ts';
 
 export type RecordFiles<T> = {
   /** The records at the time of opening. */
@@ -29,7 +29,7 @@ export const openRecordFiles = async <T>(folder: string): Promise<RecordFiles<T>
   await Promise.all(halfWritten.map((name) => rm(join(folder, name), { force: true })));
   const pathOf = (key: string): string =>
     join(folder, `${createHash('sha256').update(key).digest('hex')}${suffix}`);
-  const inTurn = takeTurns();
+  const inTurn = oneByOne();
   const syncNames = openNameSync(folder);
   return {
     stored: await inPortions(complete, (name) => readOrRefuse<T>(join(folder, name))),

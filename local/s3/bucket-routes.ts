@@ -3,8 +3,8 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inPortions } from '../endpoint/file-steps.ts';
 import { AwsError, readBody } from '../endpoint/http-messages.ts';
-import { inPortions } from '../endpoint/turns.ts';
 import type { Bucket } from './bucket.ts';
 import { hasChecksum } from './received-body.ts';
 import { sendXml, textsOf, type XmlElement } from './xml.ts';

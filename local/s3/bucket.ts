@@ -13,8 +13,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { openNameSync, replaceFile, type SyncNames } from '../endpoint/durable-files.ts';
+import { inPortions, oneByOne } from '../endpoint/file-steps.ts';
 import { readRecord } from '../endpoint/record-files.ts';
-import { inPortions, takeTurns } from '../endpoint/turns.ts';
 
 export type ObjectRecord = {
   readonly key: string;
@@ -63,7 +63,7 @@ export const openBucket = async (folder: string): Promise<Bucket> => {
   let sorted: readonly string[] | undefined;
   const pathOf = (record: Pick<ObjectRecord, 'file'>): string => join(bytesFolder, record.file);
 
-  const inTurn = takeTurns();
+  const inTurn = oneByOne();
   const syncBytes = openNameSync(bytesFolder);
   const syncRecords = openNameSync(recordFolder);
   const put = async (record: ObjectRecord, check: Check | undefined): Promise<void> => {

@@ -9,8 +9,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openNameSync, replaceFile } from '../endpoint/durable-files.ts';
+import { oneByOne } from '../endpoint/file-steps.ts';
 import { AwsError } from '../endpoint/http-messages.ts';
-import { takeTurns } from '../endpoint/turns.ts';
 import { type Bucket, type ObjectRecord, openBucket } from './bucket.ts';
 
 export type ObjectVersion = {
@@ -61,7 +61,7 @@ export const openLockedBucket = async (folder: string): Promise<LockedBucket> =>
     const [found] = versions().filter((version) => version.key === key);
     return found?.isMarker === true ? undefined : found;
   };
-  const inTurn = takeTurns();
+  const inTurn = oneByOne();
   const draft: Bucket['draft'] = async () => {
     const made = await stored.draft();
     return {

@@ -26,7 +26,7 @@ import { start as startS3 } from '../../local/s3/start.ts';
 import { start as startSecretsManager } from '../../local/secrets/start.ts';
 import { busyAccount, openMachine, usualFacts } from '../deploy/fixtures/machine.ts';
 import { backupCommandWith } from './backup.ts';
-import { loadBackup, type Services, saveBackup } from './copy.ts';
+import { loadBackup, type Services, saveBackup } from './data-copy.ts';
 import { loadTable, saveTable } from './table-copy.ts';
 
 const prefix = 'sallyport/sallyport/';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Aws } from '../deploy/aws.ts';
 import { type Command, folderNamed } from '../deploy/command.ts';
 import { Failure } from '../deploy/programs.ts';
-import { type Services, saveBackup } from './copy.ts';
+import { type Services, saveBackup } from './data-copy.ts';
 import { findData } from './deployment-data.ts';
 
 type Flag = 'with-secrets' | 'live';

@@ -6,7 +6,7 @@ import type { Settings } from '../../infra/settings.ts';
 import type { Target } from '../deploy/command.ts';
 import { type Inventory, takeInventory } from '../deploy/inventory.ts';
 import { Failure } from '../deploy/programs.ts';
-import type { Services } from './copy.ts';
+import type { Services } from './data-copy.ts';
 
 export type DeploymentData = {
   readonly inventory: Inventory;

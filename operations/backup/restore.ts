@@ -5,7 +5,7 @@
 import { type Command, folderNamed } from '../deploy/command.ts';
 import { Failure } from '../deploy/programs.ts';
 import { closeFunctions, openFunctions } from '../deploy/sandboxes.ts';
-import { loadBackup, type Services } from './copy.ts';
+import { loadBackup, type Services } from './data-copy.ts';
 import { findData } from './deployment-data.ts';
 import { readManifest } from './folder.ts';
 

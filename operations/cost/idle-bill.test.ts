@@ -6,7 +6,7 @@ import { CfnCluster } from 'aws-cdk-lib/aws-ecs';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { describe, expect, test } from 'vitest';
 import { flavors } from '#shared/domain/flavor.ts';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { settingsOf } from '../../infra/settings.ts';
 import { synthesise, type Template } from '../../infra/stacks/synthesise.ts';
 import { type Bill, billOf, sandboxHour, taskSizes } from './bill.ts';

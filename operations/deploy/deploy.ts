@@ -6,7 +6,7 @@
  */
 import { resolve } from 'node:path';
 import { hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { synthesise } from '../../infra/stacks/synthesise.ts';
 import { idleBill } from '../cost/idle-bill.ts';
 import {

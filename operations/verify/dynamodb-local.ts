@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { openDynoxide, openOther, type TableAnswer, type Upstream } from '../../local/dynamodb/start.ts';
 import { listen } from '../../local/endpoint/listen.ts';
 import { mavenArtifact, versionOf } from './installed.ts';

@@ -3,7 +3,7 @@
  * the runtime below it, which has the bundle of its function.
  */
 import { dirname } from 'node:path';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import type { Environment, SeparateEnvironment } from '../../local/lambda/environment.ts';
 import type { Outcome } from '../../local/lambda/function.ts';
 import { freePort, type Server, serve } from './programs.ts';

@@ -7,7 +7,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { pythonTool, versionOf } from './installed.ts';
 import { run, type Server, serve } from './programs.ts';
 import type { Proof } from './proof.ts';

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { run } from './programs.ts';
 import type { Proof } from './proof.ts';
 import { runSuite, type SuiteReport } from './suite.ts';

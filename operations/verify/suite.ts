@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inRepository } from '../../infra/constructs/repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { run } from './programs.ts';
 
 export type Suite = {

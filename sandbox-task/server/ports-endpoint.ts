@@ -17,8 +17,8 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hopByHopHeaders } from '#shared/contracts/hop-by-hop.ts';
+import { handshakeHeaders } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
-import { handshakeHeaders } from '#shared/contracts/upgrade.ts';
 import { isPreviewPort, previewPortRule } from '#shared/domain/sandbox.ts';
 import { Refusal } from './refusal.ts';
 

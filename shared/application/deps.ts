@@ -16,7 +16,7 @@ import type { AuditSeals, SealKey } from '../ports/audit-seals.ts';
 import type { BrokerWire } from '../ports/broker-wire.ts';
 import type { CallerStore, RunningCallStore } from '../ports/calls.ts';
 import type { ConnectionStore, Sockets } from '../ports/connections.ts';
-import type { Egress, EgressUsage, HeaderInjector, SandboxAuthority } from '../ports/egress.ts';
+import type { Egress, EgressUsage, HostStandIn, SandboxAuthority } from '../ports/egress.ts';
 import type { Environments } from '../ports/environments.ts';
 import type { EventLog } from '../ports/event-log.ts';
 import type { FileLinkStore } from '../ports/file-links.ts';
@@ -100,7 +100,7 @@ type AllDeps = {
   readonly host: SandboxHost;
   readonly inbox: Inbox;
   /** Answers programs of sandboxes in the name of hosts whose requests get a secret. */
-  readonly injector: HeaderInjector;
+  readonly hostStandIn: HostStandIn;
   readonly invoker: Invoker;
   readonly lifetimes: Lifetimes;
   readonly link: SandboxLink;
@@ -214,7 +214,7 @@ export type RelayDeps = PublishDeps &
     | 'egressBytesMax'
     | 'egressCeiling'
     | 'egressUsage'
-    | 'injector'
+    | 'hostStandIn'
     | 'secrets'
     | 'relayIdleSeconds'
     | 'relayStarter'

@@ -61,7 +61,7 @@ export type InjectedExchange = {
  * Answers the HTTP of a program in the name of a host: it ends TLS, passes each request on with headers of its own, and verifies
  * the host's certificate.
  */
-export interface HeaderInjector {
+export interface HostStandIn {
   /** Resolves when the program's connection is over. */
   answer(exchange: InjectedExchange): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
-import { replayEvents } from '#shared/application/connection/replay-events.ts';
+import { sendGreeting } from '#shared/application/connection/send-greeting.ts';
 import type { ConnectionDeps } from '#shared/application/deps.ts';
 import { seenMsMax } from '#shared/domain/features.ts';
 import type { ConnectionId, ProjectId, SessionId } from '#shared/domain/ids.ts';
@@ -105,7 +105,7 @@ test('approvers that connect while functions may consider them absent receive th
         },
       },
     } as unknown as ConnectionDeps;
-    await replayEvents(ports, { connectionId });
+    await sendGreeting(ports, { connectionId });
     return posts;
   };
   const [first, second] = await greet(await connect(start));

@@ -21,7 +21,7 @@ import { type Credentials, makeKeys } from '../../local/endpoint/account.ts';
 import { start as startS3 } from '../../local/s3/start.ts';
 import { start as startSecretsManager } from '../../local/secrets/start.ts';
 import { backupCommandWith } from '../../operations/backup/backup.ts';
-import { loadBackup, type Services, saveBackup } from '../../operations/backup/copy.ts';
+import { loadBackup, type Services, saveBackup } from '../../operations/backup/data-copy.ts';
 import { restoreCommandWith } from '../../operations/backup/restore.ts';
 import { busyAccount, openMachine, usualFacts } from '../../operations/deploy/fixtures/machine.ts';
 import { makeSession, showSession } from './agent.ts';

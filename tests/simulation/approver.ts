@@ -1,5 +1,5 @@
 /** A person who looks at a session and all under it now and then, and decides; sometimes twice, sometimes two people do. */
-import { openPrompt } from '#shared/application/approval/open-prompt.ts';
+import { restartForPrompt } from '#shared/application/approval/restart-for-prompt.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { TriedCall } from '#shared/domain/turn/trial.ts';
@@ -78,6 +78,8 @@ const digestFor = ({ further }: Simulation, { effectDigest }: TriedCall): string
 
 /** The prompt is read before it is decided, which brings the sandbox back. */
 const look = async (platform: Platform, id: SessionId): Promise<void> => {
-  await platform.request('prompt', async (ports) => openPrompt(ports, await found(ports, id), principal));
+  await platform.request('prompt', async (ports) =>
+    restartForPrompt(ports, await found(ports, id), principal),
+  );
   await platform.sim.pause(platform.sim.further.spread(100, 20_000));
 };

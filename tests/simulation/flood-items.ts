@@ -1,5 +1,6 @@
 /** Items of a flood: sessions and sandboxes that become due, each needing another step of the janitor. */
-import { inboxItems, sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
+import { inboxItems } from '#shared/adapters/aws/dynamo/inbox-items.ts';
+import { sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
 import type { Item } from '#shared/adapters/aws/dynamo/table.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';

@@ -1,7 +1,7 @@
 /** The doors of the simulated platform to its surroundings: sockets, functions that it invokes, what it reports. */
 import { cancellations } from '#shared/adapters/aws/dynamo/table.ts';
 import type { TurnInvocation } from '#shared/application/turn/turn-loop.ts';
-import type { JanitorTask } from '#shared/contracts/tasks.ts';
+import type { JanitorTask } from '#shared/contracts/background-tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
 import { isAppError } from '#shared/errors.ts';

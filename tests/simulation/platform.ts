@@ -3,7 +3,7 @@
  * invoked at least once, late, twice, or not at all where the janitor makes up for it.
  */
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
-import { replayEvents } from '#shared/application/connection/replay-events.ts';
+import { sendGreeting } from '#shared/application/connection/send-greeting.ts';
 import { holdRelay } from '#shared/application/relay/hold-relay.ts';
 import { recordTaskEvent, type TaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
@@ -11,7 +11,7 @@ import { makeConverse } from '#shared/application/schedule/schedule-conversation
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import { runTurn, type TurnInvocation } from '#shared/application/turn/turn-loop.ts';
-import type { JanitorTask } from '#shared/contracts/tasks.ts';
+import type { JanitorTask } from '#shared/contracts/background-tasks.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { theDefaultProject } from '#shared/domain/project.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
@@ -102,7 +102,7 @@ export class Platform {
     return this.#lambda.background({
       name: 'on-connected',
       timeoutMs: requestMs,
-      run: (ports) => replayEvents(ports, { connectionId }),
+      run: (ports) => sendGreeting(ports, { connectionId }),
     });
   }
 

@@ -18,7 +18,7 @@ export const relayPortsOf = (ports: Ports): RelayDeps => ({
   egressBytesMax,
   egressCeiling: relayNetwork,
   egressUsage: { read: noneUsed, add: noneUsed },
-  injector: fake({}),
+  hostStandIn: fake({}),
   relayIdleSeconds,
   relayStarter: ports.invoker,
   platformCalls: fake({}),

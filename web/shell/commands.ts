@@ -1,7 +1,7 @@
 /** Commands of the palette: pages, sessions and actions that the token allows, and their order by what was typed. */
 import type { Router } from 'vue-router';
 import type { Session } from '#sdk/routes.ts';
-import { statusLabel } from '#shared/domain/session-label.ts';
+import { statusLabel } from '#shared/domain/status-label.ts';
 import { may } from '../access/access.ts';
 import { leave } from '../access/leave.ts';
 import type { IconName } from '../components/icon.vue';

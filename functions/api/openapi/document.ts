@@ -12,7 +12,7 @@ import {
 } from 'zod-openapi';
 import type { ApiRoute } from '../api-route.ts';
 import { authRoutes } from '../auth-routes.ts';
-import { linkedRoutes } from '../link-routes.ts';
+import { linkedRoutes } from '../file-link-routes.ts';
 import { previewRoute } from '../preview-routes.ts';
 import { type Api, routes } from '../routes.ts';
 import { documentedPath, operation } from './operation.ts';

@@ -7,7 +7,7 @@ import { findSession } from '#shared/application/access/find-session.ts';
 import { readEvents } from '#shared/application/events/read-events.ts';
 import type { ToldEvent } from '#shared/application/session/await-completion.ts';
 import { listSessions } from '#shared/application/session/list-sessions.ts';
-import { readSessionTree } from '#shared/application/session/read-session-tree.ts';
+import { readTreeEvents } from '#shared/application/session/read-tree-events.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { cutArguments } from '#shared/contracts/frames.ts';
 import {
@@ -101,8 +101,8 @@ export const eventsView = async (
   session: Session,
   { withChildren, ...page }: Page,
 ) => {
-  const read: Awaited<ReturnType<typeof readSessionTree>> = withChildren
-    ? await readSessionTree(ports, session, page)
+  const read: Awaited<ReturnType<typeof readTreeEvents>> = withChildren
+    ? await readTreeEvents(ports, session, page)
     : await readEvents(ports.eventLog, session, page);
   const shown = read.events.map(({ index, sessionId, type, at, data }) => {
     const fields = data as Readonly<Record<string, unknown>>;
@@ -123,7 +123,7 @@ export const eventsView = async (
   };
 };
 
-const leftOutView = ({ leftOut }: Awaited<ReturnType<typeof readSessionTree>>) =>
+const leftOutView = ({ leftOut }: Awaited<ReturnType<typeof readTreeEvents>>) =>
   leftOut === undefined
     ? {}
     : {

@@ -10,8 +10,8 @@ import {
   type InvokeWithResponseStreamResponseEvent,
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { type FetchCall, type LinkCall, linkHeader } from '#shared/contracts/link.ts';
 import type { PlatformCall } from '#shared/contracts/relay/platform-call.ts';
+import { type FetchCall, type LinkCall, linkHeader } from '#shared/contracts/sandbox-link.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError, isAppError, UnsentError } from '#shared/errors.ts';

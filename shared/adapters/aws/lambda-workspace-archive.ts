@@ -11,7 +11,7 @@ import {
   type LinkCall,
   restoreAnswer,
   saveAnswer,
-} from '#shared/contracts/link.ts';
+} from '#shared/contracts/sandbox-link.ts';
 import { refOf } from '#shared/domain/checkpoint.ts';
 import type { OwnerId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';

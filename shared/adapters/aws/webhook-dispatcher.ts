@@ -1,7 +1,7 @@
 /** `WebhookDispatcher` over invocations of the sender: one synchronous, and one that is queued durably by AWS. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import { testResult } from '#shared/contracts/background-tasks.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
-import { testResult } from '#shared/contracts/tasks.ts';
 import type { Correlation } from '#shared/ports/telemetry.ts';
 import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
 

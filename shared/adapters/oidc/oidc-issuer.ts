@@ -11,7 +11,7 @@ import type { Identity } from '#shared/domain/person.ts';
 import type { IdentityIssuer } from '#shared/ports/access.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { makeKeyFetcher } from './issuer-documents.ts';
-import { type KeyTimes, keyTimes, makeKeyCache } from './key-cache.ts';
+import { type KeyTimes, keyTimes, makeKeyCache } from './issuer-keys.ts';
 
 export type OidcOptions = {
   readonly issuer: string;

@@ -13,7 +13,7 @@ import { type Deciding, noTurn } from '../../domain/turn/turn.ts';
 import type { TokenStore } from '../../ports/access.ts';
 import type { Connection } from '../../ports/connections.ts';
 import type { McpServerStore } from '../../ports/mcp-servers.ts';
-import { replayEvents } from './replay-events.ts';
+import { sendGreeting } from './send-greeting.ts';
 
 const call: ToolCall = {
   ...{ callId: 'c' as CallId, name: 'execute_command', args: { command: 'ls' }, askedHuman: true },
@@ -38,7 +38,7 @@ const askedBehind = async (later: number, state = deciding) => {
   const connection = { id: 'c', sessionId: made.id, principal, connectedAt: 1 } as Connection;
   await ports.connections.put(connection);
   const frames: { readonly seq: number | null; readonly type: string; readonly data: object }[] = [];
-  await replayEvents(
+  await sendGreeting(
     {
       ...ports,
       turns: { ...ports.turns, getWithTurn: async () => ({ session, turn: { ...noTurn, state } }) },

@@ -8,7 +8,7 @@
  *
  * One that was not greeted yet is passed over: its first frame is `system:ready`. While one is known, all but pieces of a stream are
  * published to subscribers that were read after the commit. So an event that passes it over was logged before it was greeted, and is
- * replayed to it (replay-events.ts). One that came since the last read is not known, and may miss events for that bounded time.
+ * replayed to it (send-greeting.ts). One that came since the last read is not known, and may miss events for that bounded time.
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -133,7 +133,7 @@ export const appendAndPublish = async (
   await openPublisher(ports, { id }).publish(events.map((event) => eventFrame(id, event)));
 };
 
-/** A new connection stays: its `$connect` may not have returned, and the gateway does not know it before (`replay-events.ts`). */
+/** A new connection stays: its `$connect` may not have returned, and the gateway does not know it before (`send-greeting.ts`). */
 const removeGone = (
   { connections, world }: Deps<'connections' | 'world'>,
   id: ConnectionId,

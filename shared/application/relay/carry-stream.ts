@@ -5,7 +5,7 @@
  * Bytes of the program count as taken when the host, or the reader of the requests, has taken them.
  */
 import type { RelayStream } from '../../contracts/relay/peer.ts';
-import type { EgressConnection, EgressTarget, HeaderInjector, InjectedExchange } from '../../ports/egress.ts';
+import type { EgressConnection, EgressTarget, HostStandIn, InjectedExchange } from '../../ports/egress.ts';
 
 export type Carrier = {
   /** Resolves when both sides are over; throws when one breaks. */
@@ -38,7 +38,7 @@ export const carryBytes = (stream: RelayStream, connection: EgressConnection): C
   };
 };
 
-export type Injection = Pick<InjectedExchange, 'headers' | 'sandbox'> & { readonly injector: HeaderInjector };
+export type Injection = Pick<InjectedExchange, 'headers' | 'sandbox'> & { readonly hostStandIn: HostStandIn };
 
 type Requests = {
   readonly target: EgressTarget;
@@ -90,10 +90,10 @@ export const carryRequests = (
     end: stream.end,
     destroy,
   };
-  const { injector, headers, sandbox } = injection;
+  const { hostStandIn, headers, sandbox } = injection;
   return {
     run: async () => {
-      await injector.answer({ target, headers, sandbox, program, connect: next });
+      await hostStandIn.answer({ target, headers, sandbox, program, connect: next });
       // It may have given up without a word.
       stream.end();
     },

@@ -195,12 +195,12 @@ test('a connection to a host that is not listed any more ends when the lists are
   expect(records.map(({ allowed }) => allowed)).toEqual([false]);
 });
 
-/** A connection whose requests get a header; its exchange is kept as the injector got it. */
+/** A connection whose requests get a header; its exchange is kept as the stand-in got it. */
 const openInjected = async (options: Options = {}) => {
   let value: string | undefined = 'one';
   let exchange: InjectedExchange | undefined;
   const answered = Promise.withResolvers<void>();
-  const injector = {
+  const hostStandIn = {
     answer: (given: InjectedExchange): Promise<void> => {
       exchange = given;
       return answered.promise;
@@ -212,7 +212,7 @@ const openInjected = async (options: Options = {}) => {
     injection: () => {
       if (value === undefined) return undefined;
       const headers = { authorization: value };
-      return { injector, sandbox, headers: async () => headers };
+      return { hostStandIn, sandbox, headers: async () => headers };
     },
   });
   await settle();

@@ -118,7 +118,7 @@ const openHeld = (
     policies: () => lists.policies,
     injection: (target) => {
       const found = injectionFor(ports, lists.injected, target);
-      return found && { ...found, sandbox, injector: ports.injector };
+      return found && { ...found, sandbox, hostStandIn: ports.hostStandIn };
     },
     onListsRead: (listener) => {
       listeners.add(listener);

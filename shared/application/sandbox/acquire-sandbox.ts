@@ -17,7 +17,7 @@ import type { SandboxDeps } from '../deps.ts';
 import { unlessAborted } from '../wait-unless-aborted.ts';
 import { makeRoom } from './make-room.ts';
 import { readySandbox } from './make-sandbox-ready.ts';
-import { liveSandbox, openWarm } from './open-warm-sandbox.ts';
+import { liveSandbox, openClaimedWarm } from './open-claimed-warm-sandbox.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { type Locator, openLocator } from './record-task-event.ts';
@@ -207,7 +207,7 @@ const startAnother = async (
   await request.beforeStart?.();
   const outcome = await startSandbox(ports, workspace, request);
   if (typeof outcome === 'string') return outcome === 'full' ? 'full' : 'started';
-  const opened = await openWarm(ports, { workspace, record: outcome }, request);
+  const opened = await openClaimedWarm(ports, { workspace, record: outcome }, request);
   if (typeof opened === 'object') return opened;
   return opened === 'moved' ? 'claimed' : 'started';
 };

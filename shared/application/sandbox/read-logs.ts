@@ -1,6 +1,6 @@
 /** The log of a session's sandboxes: its stored lines, and the newer lines of the live sandbox. */
 
-import { sandboxLogPage } from '../../contracts/link.ts';
+import { sandboxLogPage } from '../../contracts/sandbox-link.ts';
 import { logLinesMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';

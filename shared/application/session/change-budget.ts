@@ -16,7 +16,7 @@ import { sessionNotFound } from '../access/find-session.ts';
 import type { AuditDeps, Deps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { descendantsOf } from './read-session-tree.ts';
+import { descendantsOf } from './descendants.ts';
 
 type BudgetDeps = AuditDeps & Parameters<typeof appendAndPublish>[0] & Deps<'sessions' | 'trees'>;
 

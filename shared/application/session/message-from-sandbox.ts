@@ -23,7 +23,7 @@ import { refuseUnpriced } from '../turn/children/child-model.ts';
 import { spawnChild } from '../turn/children/spawn-child.ts';
 import { offerMessage } from '../turn/requests/accept-message.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { descendantsOf } from './read-session-tree.ts';
+import { descendantsOf } from './descendants.ts';
 
 type ProgramDeps = SandboxDeps & Deps<'modelPrices' | 'trees'>;
 

@@ -6,7 +6,11 @@ import { derivedUuid, isUuid, type WorkspaceId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import { defaultWorkspaceKey, namedWorkspaceOwner, workspaceStep } from '../../domain/workspace.ts';
+import {
+  defaultWorkspaceKey,
+  namedWorkspaceOwner,
+  workspaceStep,
+} from '../../domain/workspace-resolution.ts';
 import { AppError } from '../../errors.ts';
 import type { World } from '../../ports/world.ts';
 import type { Deps } from '../deps.ts';

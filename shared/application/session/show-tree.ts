@@ -3,7 +3,7 @@ import { type Session, treeOf } from '../../domain/session.ts';
 import { settledAt } from '../../domain/tree-budget.ts';
 import { branchesOf, moneyOf, type ShownTree } from '../../domain/tree-spending.ts';
 import type { Deps } from '../deps.ts';
-import { descendantsOf } from './read-session-tree.ts';
+import { descendantsOf } from './descendants.ts';
 
 export const showTree = async (
   { sessions, trees, world }: Deps<'sessions' | 'trees' | 'world'>,

@@ -5,8 +5,9 @@
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching and
  * https://developers.openai.com/api/docs/guides/prompt-caching
  */
-import { isOwnContent } from './foreign.ts';
+
 import { type Fields, objectOf } from './provider.ts';
+import { isOwnContent } from './refused-requests.ts';
 
 /** The settings of a cache, of a whole request or at one place in it. */
 const cacheFields = new Set(['cache_control', 'prompt_cache_options', 'prompt_cache_breakpoint']);

@@ -4,8 +4,9 @@
  * The bytes of these say nothing about their tokens. An image has a bound of its own; no other kind has one that a small budget
  * could reserve, so it is refused.
  */
-import { isOwnContent } from './foreign.ts';
+
 import { type Fields, objectOf } from './provider.ts';
+import { isOwnContent } from './refused-requests.ts';
 
 /** Each holds bytes beside their type. */
 const byteFields = new Set(['source', 'inlineData', 'inline_data']);

@@ -2,12 +2,12 @@
  * A request of a program inside a sandbox to a model provider, in the provider's own wire: read, bounded, and refused where it is none.
  *
  * Only the paths that answer a conversation or count its tokens exist. An answer without a bound is bounded, a streamed one says what
- * it used, caches live for their usual time, and nothing else is kept at the provider. Everything else of the wire passes, but for the requests that `foreign.ts` refuses.
+ * it used, caches live for their usual time, and nothing else is kept at the provider. Everything else of the wire passes, but for the requests that `refused-requests.ts` refuses.
  */
 import { withoutCacheTimes } from './cache-time.ts';
-import { foreignRequest } from './foreign.ts';
 import { foreignMedia } from './media.ts';
 import { type BrokerProvider, type Fields, objectOf } from './provider.ts';
+import { foreignRequest } from './refused-requests.ts';
 
 export type BrokerCall = {
   readonly provider: BrokerProvider;

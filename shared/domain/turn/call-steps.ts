@@ -4,7 +4,7 @@
  */
 import { assertNever } from '../assert.ts';
 import { resultOf } from './call-queue.ts';
-import { thinkAgain } from './next-step.ts';
+import { thinkAgain } from './queue-steps.ts';
 import { asksChild, remoteGeneration, type ToolCall } from './tool-call.ts';
 import type { Acting, EventOf, Running, ToolResult, TurnLimits, TurnStep } from './turn.ts';
 import { followedBy, ignore, silently } from './turn-step.ts';

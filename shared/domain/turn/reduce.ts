@@ -10,10 +10,10 @@ import { applyDecision, firstApproval } from './call-queue.ts';
 import { callStep, mayHaveBegun } from './call-steps.ts';
 import { grantWithdrawn } from './grant-steps.ts';
 import { assertTurn } from './invariants.ts';
-import { queue } from './next-step.ts';
+import { partialAnswer, thinkingEnded } from './model-steps.ts';
 import { tellPrinted } from './printed.ts';
+import { queueStep } from './queue-steps.ts';
 import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
-import { partialAnswer, thinkingEnded } from './thinking-ended.ts';
 import type { ToolCall } from './tool-call.ts';
 import { trialMoved, trialOutdated } from './trial-steps.ts';
 import type {
@@ -86,7 +86,7 @@ const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLi
   const asking = { log: firstApproval(state.turnId, decision.calls), history: [] };
   const next = { ...state, policy: decision.policy, calls: decision.calls };
   if (isCarried(next)) return withoutHistory(followedBy(decision, followedBy(asking, runtimeQueue(next))));
-  return followedBy(decision, followedBy(asking, queue(next, limits)));
+  return followedBy(decision, followedBy(asking, queueStep(next, limits)));
 };
 
 /** Ends a turn in its middle; calls that have no result yet get one, so that the history stays whole. */

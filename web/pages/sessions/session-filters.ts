@@ -1,6 +1,6 @@
 /** Filters of the sessions page, as fields and as part of the address. Pure. */
 import type { Session } from '#sdk/routes.ts';
-import { statusLabel } from '#shared/domain/session-label.ts';
+import { statusLabel } from '#shared/domain/status-label.ts';
 import { isAsking } from '../../waiting/sessions-awaiting-approval.ts';
 import { hasEnded } from './session-tree.ts';
 

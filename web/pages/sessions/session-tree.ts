@@ -5,7 +5,7 @@
  * object while its session and its children do, so that a page of a thousand rows draws only those that changed.
  */
 import type { Session } from '#sdk/routes.ts';
-import { statusLabel } from '#shared/domain/session-label.ts';
+import { statusLabel } from '#shared/domain/status-label.ts';
 import { isAsking } from '../../waiting/sessions-awaiting-approval.ts';
 
 export type SessionNode = {

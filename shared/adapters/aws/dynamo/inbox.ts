@@ -20,8 +20,9 @@ import { slotHolderOf } from '#shared/domain/slot-holder.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { AcceptResult, Inbox, InboxLimits, InboxMessage } from '#shared/ports/inbox.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
+import { inboxItems } from './inbox-items.ts';
 import { keysOf } from './item-parts.ts';
-import { inboxItems, sessionDue, sessionFrom } from './session-items.ts';
+import { sessionDue, sessionFrom } from './session-items.ts';
 import { type Actions, type SlotMove, transactMoving } from './slot-moves.ts';
 import { type Cancellation, type Item, keys, type Table } from './table.ts';
 

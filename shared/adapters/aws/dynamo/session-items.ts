@@ -1,14 +1,11 @@
-/** Sessions and their parts as items; the contracts decode them on the way back. */
-import { gunzipSync, gzipSync } from 'node:zlib';
+/** Sessions and the events of their logs as items; the contracts decode them on the way back. */
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { cutData } from '#shared/contracts/frames.ts';
-import { inboxRecord, logRecord, sessionRecord } from '#shared/contracts/stored/session-records.ts';
+import { logRecord, sessionRecord } from '#shared/contracts/stored/session-records.ts';
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
-import { eventBytesMax, messageTextBytesMax } from '#shared/domain/limits.ts';
+import { eventBytesMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { InboxMessage } from '#shared/ports/inbox.ts';
-import { itemsOf, wholePacked } from './item-parts.ts';
 import { dueValues, type Item, keys } from './table.ts';
 
 export const sessionItem = ({ lease, ...session }: Session): Item => ({
@@ -52,24 +49,3 @@ export const eventFrom = (item: Item): LogEvent => ({
   seq: Number(item['seq']),
   at: Number(item['at']),
 });
-
-/** A long text is compressed, then cut. The first item is the message itself. */
-export const inboxItems = (id: SessionId, message: InboxMessage): readonly [Item, ...Item[]] => {
-  const { text, parts: _, ...rest } = message;
-  const key = keys.inbox(id, message.acceptedAt, message.messageId);
-  if (text.length < packedFromCharacters) return [{ ...key, ...rest, text }];
-  return itemsOf({ ...key, ...rest }, gzipSync(text));
-};
-
-const packedFromCharacters = 64 * 1024;
-
-/** The message, with its parts among the items. */
-export const inboxFrom = (item: Item, items: readonly Item[]): InboxMessage => {
-  const packed = wholePacked(item, items);
-  return decodeStored(
-    inboxRecord,
-    packed === undefined
-      ? item
-      : { ...item, text: gunzipSync(packed, { maxOutputLength: 2 * messageTextBytesMax }).toString() },
-  );
-};

@@ -4,7 +4,7 @@ import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchGet } from './batch.ts';
 import { dueRecords, listedItems, readable, readableByIds } from './due.ts';
 import { pageOfProject } from './project-pages.ts';
-import { beginCall, endCall, pause, recordReady, recordRunning, touch } from './session-calls.ts';
+import { beginCall, endCall, pause, recordReady, recordRunning, touch } from './session-activity.ts';
 import { descendants } from './session-children.ts';
 import { changeDetails } from './session-details.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';

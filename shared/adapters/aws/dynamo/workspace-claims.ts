@@ -9,7 +9,7 @@ import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import { isPausable } from '#shared/domain/session.ts';
 import type { Claimed, SlotClaim, WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { beginMeter } from './sandbox-meters.ts';
-import { pausing } from './session-calls.ts';
+import { pausing } from './session-activity.ts';
 import { type Actions, type Moved, transactMoving } from './slot-moves.ts';
 import { keys, type Table } from './table.ts';
 import { type Change, canStart, sessionAsRead, stopping, workspaceUpdate } from './workspace-changes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { statusLabel } from './session-label.ts';
+import { statusLabel } from './status-label.ts';
 
 test('a session at rest is named after the end of its last turn, any other after its status', () => {
   expect(statusLabel({ status: 'idle', lastStopReason: 'error' })).toBe('last turn failed');

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import { AppError } from '#shared/errors.ts';
 import type { EgressConnection, InjectedExchange } from '#shared/ports/egress.ts';
-import { makeHeaderInjector } from './header-injector.ts';
+import { makeHostStandIn } from './host-stand-in.ts';
 import { makeSandboxAuthority, openHostCertificates } from './sandbox-authority.ts';
 
 const secret = 'a secret of at least thirty-two characters';
 const sandbox = { workspaceId: 'w' as WorkspaceId, generation: 1 };
 const authority = makeSandboxAuthority(secret, Date.now).certificate(sandbox.workspaceId, 1);
-const injector = makeHeaderInjector({ secret: async () => secret, now: Date.now });
+const hostStandIn = makeHostStandIn({ secret: async () => secret, now: Date.now });
 
 /** The world outside has an authority of its own. */
 const world = { workspaceId: 'the world' as WorkspaceId, generation: 1 };
@@ -72,11 +72,11 @@ const connectionOf = (stream: Duplex): EgressConnection => ({
 
 type Options = Partial<Pick<InjectedExchange, 'headers' | 'connect' | 'target'>>;
 
-/** The program's end of a connection that the injector answers. */
+/** The program's end of a connection that the stand-in answers. */
 const open = (server: Server, options: Options = {}) => {
   const [program, inside] = duplexPair();
   const sockets: Socket[] = [];
-  const answered = injector.answer({
+  const answered = hostStandIn.answer({
     target: { host: 'API.example.org', port: 443 },
     sandbox,
     program: connectionOf(inside),

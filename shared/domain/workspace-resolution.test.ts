@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
-import { defaultWorkspaceKey, namedWorkspaceOwner, type Whereabouts, workspaceStep } from './workspace.ts';
+import {
+  defaultWorkspaceKey,
+  namedWorkspaceOwner,
+  type Whereabouts,
+  workspaceStep,
+} from './workspace-resolution.ts';
 
 const id = 'a' as WorkspaceId;
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { newSession } from '../../tests/conformance/session-fixture.ts';
 import type { ApiEvent } from './api-route.ts';
-import { type Links, linkRoutes } from './link-routes.ts';
+import { type Links, linkRoutes } from './file-link-routes.ts';
 
 const session = newSession();
 

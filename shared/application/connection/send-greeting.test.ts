@@ -12,7 +12,7 @@ import type { TokenStore } from '../../ports/access.ts';
 import type { ConnectionStore } from '../../ports/connections.ts';
 import type { McpServerStore } from '../../ports/mcp-servers.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
-import { replayEvents } from './replay-events.ts';
+import { sendGreeting } from './send-greeting.ts';
 
 const connectionId = 'c' as ConnectionId;
 
@@ -85,7 +85,7 @@ const connected = async (events: number, since: number | undefined, fields: Conn
     checkProvider: fields.checkProvider ?? (() => undefined),
     ...(fields.isTreeBroken ? { sessions: withBrokenTree(ports.sessions) } : {}),
   };
-  await replayEvents(connection, { connectionId });
+  await sendGreeting(connection, { connectionId });
   return frames;
 };
 

@@ -4,7 +4,7 @@ import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
 import { addUsage, allowedEntries, firstApproval, keptCalls, leftOut, queuedCalls } from './call-queue.ts';
-import { queue } from './next-step.ts';
+import { queueStep } from './queue-steps.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
 import type { Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
 import { endOverBudget, isOverBudget } from './turn-budget.ts';
@@ -65,7 +65,7 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
     history: [],
   };
   const next: Deciding = { ...state, kind: 'deciding', usage, spentUsd, repetition, calls };
-  return followedBy(answer, followedBy(asking, queue(next, limits)));
+  return followedBy(answer, followedBy(asking, queueStep(next, limits)));
 };
 
 /** Files that were not saved are told to the model once for each sandbox, before its answer ends the turn: it answers again. */

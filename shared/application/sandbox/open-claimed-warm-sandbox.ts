@@ -11,7 +11,7 @@ import type { SandboxRequest } from './sandbox-request.ts';
 import { settleNetwork } from './start-sandbox.ts';
 
 /** `moved`: to be read again at once. `silent`: its server does not answer yet. */
-export const openWarm = async (
+export const openClaimedWarm = async (
   ports: SandboxDeps,
   claimed: { readonly workspace: Workspace; readonly record: SandboxRecord },
   request: SandboxRequest,

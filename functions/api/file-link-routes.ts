@@ -16,14 +16,15 @@ import {
 import { publicOriginOf } from '#shared/contracts/browser-request.ts';
 import { header } from '#shared/contracts/credentials.ts';
 import { iso } from '#shared/contracts/fields.ts';
+import { linkAnswer, linkBody } from '#shared/contracts/rest/file-link-view.ts';
 import { writtenAnswer } from '#shared/contracts/rest/file-view.ts';
-import { linkAnswer, linkBody } from '#shared/contracts/rest/link-view.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, bytesOf, json, principalOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
 import { changeAddressOf } from './file-change-routes.ts';
 import { checkedPath } from './file-path.ts';
 import { asAttachment, describe } from './file-read-routes.ts';
 import { fence } from './preview-headers.ts';
+import { bodyOf, bytesOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 import {
   insideErrors,

@@ -25,16 +25,17 @@ import {
   fieldsOfConsent,
   signInsAnswer,
   signInView,
-} from '#shared/contracts/rest/connection-view.ts';
+} from '#shared/contracts/rest/connected-client-view.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, bodyOf, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { type ApiEvent, type ApiRoute, json, pathId, principalOf, queryOf } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
 import { requiredOrigin } from './request-credentials.ts';
 
-export type ConnectionPorts = LoginDeps &
+export type ConnectedClientPorts = LoginDeps &
   Deps<'clients' | 'grants' | 'protocol' | 'projects' | 'tokens' | 'adminTokenHash'>;
 
 type Connections = {
-  readonly ports: ConnectionPorts;
+  readonly ports: ConnectedClientPorts;
   readonly publicUrl: string | undefined;
   /** False where an OIDC issuer gives tokens. */
   readonly isOAuthOn: boolean;
@@ -42,7 +43,7 @@ type Connections = {
 
 const gone = { statusCode: 204, headers: { 'cache-control': 'no-store' }, body: '' };
 
-export const connectionRoutes = (connections: Connections): readonly ApiRoute[] => [
+export const connectedClientRoutes = (connections: Connections): readonly ApiRoute[] => [
   ...consentRoutes(connections),
   ...clientRoutes(connections),
   ...signInRoutes(connections),

@@ -1,7 +1,7 @@
 /** Steps that wait for files: those of one key take turns in the order of their calls, and many run in portions. */
 export type InTurn = <T>(key: string, step: () => Promise<T>) => Promise<T>;
 
-export const takeTurns = (): InTurn => {
+export const oneByOne = (): InTurn => {
   const last = new Map<string, Promise<void>>();
   return (key, step) => {
     const before = last.get(key);

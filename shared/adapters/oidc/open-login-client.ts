@@ -16,7 +16,7 @@ type LoginParts = {
   readonly resolveSecret: (value: string) => Promise<string>;
 };
 
-export const openLogin = (
+export const openLoginClient = (
   { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, ...variables }: LoginVariables,
   { telemetry, resolveSecret }: LoginParts,
 ): LoginClient | undefined => {

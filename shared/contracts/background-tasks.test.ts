@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { janitorTask } from './background-tasks.ts';
 import { decode } from './decode.ts';
-import { janitorTask } from './tasks.ts';
 
 const project = '11111111-2222-4333-8444-555555555555';
 

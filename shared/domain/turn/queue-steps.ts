@@ -5,7 +5,7 @@ import { endOverBudget, isOverBudget } from './turn-budget.ts';
 import { end, silently } from './turn-step.ts';
 
 /** A turn decides while a call waits for a person. Then the approved calls run; without one the model is called again. */
-export const queue = (state: Deciding, limits: TurnLimits): TurnStep => {
+export const queueStep = (state: Deciding, limits: TurnLimits): TurnStep => {
   const has = (status: ToolCall['status']): boolean => state.calls.some((call) => call.status === status);
   if (has('pending')) return silently(state);
   return has('approved') ? silently({ ...state, kind: 'acting' }) : thinkAgain(state, limits);

@@ -11,7 +11,7 @@ export type OidcVariables = {
   readonly OIDC_DEFAULT_SCOPE?: string | undefined;
 };
 
-export const openSignIn = (
+export const openIssuer = (
   { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, OIDC_SCOPE_CLAIM: scopeClaim, ...variables }: OidcVariables,
   telemetry: Pick<Telemetry, 'info' | 'warn'>,
 ): SignIn | undefined => {

@@ -7,8 +7,7 @@
  */
 import { oldestKept } from '../../domain/event-log.ts';
 import { eventPageBytesMax, eventsPerSessionMax } from '../../domain/limits.ts';
-import { type Session, treeOf } from '../../domain/session.ts';
-import { subtreeOf } from '../../domain/session-tree.ts';
+import type { Session } from '../../domain/session.ts';
 import {
   endingWith,
   type LeftOut,
@@ -18,27 +17,18 @@ import {
   withLog,
 } from '../../domain/tree-page.ts';
 import type { EventLog } from '../../ports/event-log.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
 import type { Deps } from '../deps.ts';
 import { readEvents, shownEvent } from '../events/read-events.ts';
+import { descendantsOf } from './descendants.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
-
-/** All descendants of a session, nearest first. */
-export const descendantsOf = async (
-  { descendants }: SessionStore,
-  session: Session,
-): Promise<readonly Session[]> => {
-  const root = treeOf(session);
-  return root === undefined ? [] : subtreeOf(await descendants(root), session.id);
-};
 
 const bounds = { eventsMax: eventsPerSessionMax, bytesMax: eventPageBytesMax };
 
 type Own = Awaited<ReturnType<typeof readEvents>>;
 type Event = Own['events'][number] & { readonly time: number };
 
-export const readSessionTree = async (
+export const readTreeEvents = async (
   { sessions, eventLog }: Deps<'sessions' | 'eventLog'>,
   session: Session,
   page: Page,

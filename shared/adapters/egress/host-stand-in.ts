@@ -1,5 +1,5 @@
 /**
- * `HeaderInjector` over Node's own HTTP and TLS: what a program sends is parsed, and a request of its own goes to the host, so that
+ * `HostStandIn` over Node's own HTTP and TLS: what a program sends is parsed, and a request of its own goes to the host, so that
  * no bytes of a program stand beside a secret.
  *
  * Each request has a connection of its own, to an address that was judged; one connection of a program is answered one request after
@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
-import type { EgressTarget, HeaderInjector, InjectedExchange } from '#shared/ports/egress.ts';
+import type { EgressTarget, HostStandIn, InjectedExchange } from '#shared/ports/egress.ts';
 import { streamOf } from './byte-stream.ts';
 import { askHost, failureOf, type HostRequest, passUpgrade } from './host-request.ts';
 import { type HostCredentials, openHostCertificates } from './sandbox-authority.ts';
@@ -30,7 +30,7 @@ const idleMsMax = 300_000;
 const aheadMax = 64;
 const sandboxesKept = 8;
 
-export const makeHeaderInjector = (parts: Parts): HeaderInjector => {
+export const makeHostStandIn = (parts: Parts): HostStandIn => {
   const credentials = rememberCredentials(parts);
   return {
     answer: async (exchange) => {

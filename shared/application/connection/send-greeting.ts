@@ -25,7 +25,7 @@ import { errorBody, isAppError } from '../../errors.ts';
 import type { Connection } from '../../ports/connections.ts';
 import type { ConnectionDeps } from '../deps.ts';
 import { waitingFrameFor } from '../events/publisher.ts';
-import { descendantsOf } from '../session/read-session-tree.ts';
+import { descendantsOf } from '../session/descendants.ts';
 import { offerTools } from '../turn/model/offer-tools.ts';
 import { openPostInOrder, type PostInOrder } from './post-in-order.ts';
 
@@ -33,7 +33,7 @@ const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
 const replayPageEvents = 200;
 
-export const replayEvents = async (
+export const sendGreeting = async (
   ports: ConnectionDeps,
   { connectionId }: { readonly connectionId: ConnectionId },
 ): Promise<void> => {

@@ -9,7 +9,7 @@ import type { FoundSession } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
 
 /** The prompt is shown whether this succeeds or not: without it the decision starts the sandbox. */
-export const openPrompt = async (
+export const restartForPrompt = async (
   { workspaces, sandboxReturner, telemetry }: Deps<'workspaces' | 'sandboxReturner' | 'telemetry'>,
   { session, turn }: FoundSession,
   principal: Principal,

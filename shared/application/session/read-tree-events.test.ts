@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newSession } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
-import { readSessionTree } from './read-session-tree.ts';
+import { readTreeEvents } from './read-tree-events.ts';
 
 const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]>>, text = '') => {
   const { ports } = openQuietPorts();
@@ -20,7 +20,7 @@ const opened = async (times: Readonly<Record<'root' | 'child', readonly number[]
   expect(made).toBe('created');
   await log(child, times.child);
   const read = await log(root, times.root);
-  return (since: number, eventsMax = 1000) => readSessionTree(ports, read, { since, eventsMax });
+  return (since: number, eventsMax = 1000) => readTreeEvents(ports, read, { since, eventsMax });
 };
 
 const timesOf = ({ events }: { readonly events: readonly { readonly at: string }[] }): readonly number[] =>
