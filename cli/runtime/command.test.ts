@@ -11,6 +11,14 @@ test.each([
   expect(nearest(word, ['chat', 'sessions', 'mcp', 'exec'])).toBe(meant);
 });
 
+test.each([
+  ['show', 'get'],
+  ['rm', 'delete'],
+  ['stpo', 'stop'],
+])('%s among the words of sessions is interpreted as %s', (word, meant) => {
+  expect(nearest(word, ['create', 'list', 'get', 'stop', 'delete'])).toBe(meant);
+});
+
 test('a time has a unit, or is one of seconds', () => {
   const read = (text: string) => seconds(text, 'expires');
   expect(['90d', '12h', '30m', '60s', '60'].map(read)).toEqual([7_776_000, 43_200, 1800, 60, 60]);

@@ -213,8 +213,21 @@ const editDistance = (from: string, to: string): number => {
   return row[to.length] ?? 0;
 };
 
-/** The candidate with the fewest edits, if it is near enough to be a typing error. */
+/** Words of other clients: by its letters alone, `show` is nearest to `stop`. */
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ['show', 'get'],
+  ['ls', 'list'],
+  ['rm', 'delete'],
+  ['remove', 'delete'],
+  ['new', 'create'],
+  ['add', 'create'],
+  ['edit', 'update'],
+]);
+
+/** The candidate of the same meaning, or the one with the fewest edits, if it is near enough to be a typing error. */
 export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
+  const same = otherWords.get(word);
+  if (same !== undefined && candidates.includes(same)) return same;
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .toSorted((one, other) => one.edits - other.edits);

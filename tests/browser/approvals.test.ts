@@ -4,7 +4,7 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { axe, openApp, screenshot } from './browser.ts';
+import { axe, openApp, phone, screenshot } from './browser.ts';
 import { approve, ended, mayApprove, place, say } from './chat.ts';
 import { goTo, inEveryLook } from './looks.ts';
 import {
@@ -304,6 +304,29 @@ test('a grant of a tool names its scope, and later calls run', async () => {
   await ended(page, 2);
   await page.getByRole('button', { name: '1 always allowed' }).click();
   await page.getByRole('dialog').getByText('Every later execute_command call').waitFor();
+  await page.keyboard.press('Escape');
+
+  await page.setViewportSize(phone);
+  const more = await page.getByRole('button', { name: 'More actions' }).boundingBox();
+  expect((more?.x ?? Number.NaN) + (more?.width ?? 0)).toBeLessThanOrEqual(phone.width);
+});
+
+test('the focus returns from a panel to the button that opened it, and Escape throws no text away', async () => {
+  const page = await openApp(cloud);
+  await say(page, '$ echo one');
+  for (const name of ['Allow by prefix', 'Edit', 'Give a reason']) {
+    const opener = promptOf(page).getByRole('button', { name, exact: true });
+    await opener.click();
+    await promptOf(page).getByRole('button', { name: 'Back' }).click();
+    await promptOf(page).locator('button:focus', { hasText: name }).waitFor();
+    await page.keyboard.press('Enter');
+    await promptOf(page).getByRole('textbox').press('Escape');
+    await promptOf(page).locator('button:focus', { hasText: name }).waitFor();
+  }
+  await page.keyboard.press('Enter');
+  await promptOf(page).getByRole('textbox').fill('not now');
+  await page.keyboard.press('Escape');
+  expect(await promptOf(page).getByRole('textbox').inputValue()).toBe('not now');
 });
 
 test('the browser notifies of each new pending call, without its arguments', async () => {

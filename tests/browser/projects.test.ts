@@ -30,7 +30,11 @@ test('a project is created with limits, edited and deleted', async () => {
   await page.getByText('The default project of new sessions.').waitFor();
   await page.getByRole('button', { name: 'New project' }).click();
   const form = page.getByRole('dialog', { name: 'New project' });
-  await form.getByLabel('Name', { exact: false }).first().fill('shop');
+  await form.getByLabel('Secrets added to requests').scrollIntoViewIfNeeded();
+  await form.getByRole('button', { name: 'Create project' }).click();
+  await form.getByText('Enter a name.').waitFor();
+  await form.locator('input:focus[aria-invalid]').waitFor();
+  await page.keyboard.type('shop');
   await form.locator('datalist option[value="demo"]').first().waitFor({ state: 'attached' });
   await form.getByLabel('Approvals').selectOption('medium');
   await form.getByLabel('Sandbox size').selectOption('large');

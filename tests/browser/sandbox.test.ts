@@ -383,7 +383,7 @@ test('a snapshot is created, restored after a change, forked and deleted', async
   await put(id, 'notes.txt', 'after');
   await page.getByRole('button', { name: 'Restore first' }).click();
   await page.getByRole('button', { name: 'Restore', exact: true }).click();
-  await page.getByText('Restored first').waitFor();
+  await page.getByText('Restored the snapshot “first”').waitFor();
   // A button that works keeps the focus.
   await page.locator('button:focus', { hasText: 'Restore' }).waitFor();
   expect(await read(id, 'notes.txt')).toBe('before');

@@ -44,6 +44,8 @@ test('a token is created, shown once, works within its scope, and fails once rev
   expect(token).toMatch(/^sp_[0-9a-f]{64}$/);
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'tokens-made');
+  await page.mouse.click(5, 5);
+  expect(await dialog.getByRole('textbox', { name: 'Token' }).inputValue()).toBe(token);
   await dialog.getByRole('button', { name: 'Done' }).click();
   expect(await page.content()).not.toContain(token);
   expect([await statusWith(token, '/api/projects'), await statusWith(token, '/api/tokens')]).toEqual([
