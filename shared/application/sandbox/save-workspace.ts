@@ -6,7 +6,13 @@
  * saved is reported besides: the workspace is saved without it.
  */
 
-import { type Checkpoint, checkpointEveryMs, type LeftOut, refOf } from '../../domain/checkpoint.ts';
+import {
+  type Checkpoint,
+  checkpointEveryMs,
+  filesIdOf,
+  type LeftOut,
+  refOf,
+} from '../../domain/checkpoint.ts';
 import type { TurnId } from '../../domain/ids.ts';
 import { keptAfter } from '../../domain/kept-checkpoints.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
@@ -65,6 +71,7 @@ const tryCheckpoint = async (
   const checkpoint = {
     ...checkpointOf(outcome, { generation: sandbox.generation, savedAt: startedAt }),
     ...(turn === undefined ? {} : { turn }),
+    ...(outcome.hasSameFiles && workspace.checkpoint ? { sameAs: filesIdOf(workspace.checkpoint) } : {}),
   };
   const kept = keptAfter(workspace, { turn, at: checkpoint.savedAt });
   const base = { id: workspace.checkpoint?.id, logsSeen, kept };

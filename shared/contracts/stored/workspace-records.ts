@@ -58,6 +58,7 @@ export const checkpointRecord = z.object({
   bytes: count,
   packs: z.array(z.string()),
   turn: id<TurnId>().exactOptional(),
+  sameAs: z.string().exactOptional(),
 });
 
 const keptRecord = z.object({
