@@ -22,6 +22,7 @@ import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.
 import type { Deps, StopDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
+import { logLineOf } from './log-line.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
@@ -62,7 +63,7 @@ const tryCheckpoint = async (
     return { ...failed({ ...outcome, savedAt, isUsers }), ...ofShared };
   }
   ports.telemetry.duration('WorkspaceSaveMs', ports.world.now() - startedAt);
-  const logsSeen = await keepLines(ports, workspace.id, outcome.logs);
+  const logsSeen = await keepLines(ports, sandbox, outcome.logs);
   if (outcome.status === 'unchanged') {
     if (logsSeen !== undefined)
       await ports.workspaces.recordLogsSeen(workspace.id, sandbox.generation, logsSeen);
@@ -207,13 +208,13 @@ const trySave = async (ports: StopDeps, workspace: Workspace, sandbox: LiveSandb
 /** The number of the last stored line; undefined when there was none. */
 const keepLines = async (
   { sandboxLog }: StopDeps,
-  id: Workspace['id'],
+  { workspaceId, generation }: LiveSandbox,
   lines: readonly SandboxLogLine[],
 ): Promise<number | undefined> => {
   if (lines.length === 0) return undefined;
   await sandboxLog.append(
-    id,
-    lines.map(({ at, stream, text }) => ({ at, stream, text })),
+    workspaceId,
+    lines.map((line) => logLineOf(generation, line)),
   );
   return lines.at(-1)?.number;
 };

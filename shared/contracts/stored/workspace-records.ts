@@ -121,5 +121,7 @@ export const processRecord = z.object({
 });
 
 export const sandboxLogRecord = z.object({
-  lines: z.array(z.object({ at: epochMs, stream: logStream, text: z.string() })),
+  lines: z.array(
+    z.object({ at: epochMs, stream: logStream, text: z.string(), id: z.string().exactOptional() }),
+  ),
 });
