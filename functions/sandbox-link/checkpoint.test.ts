@@ -459,10 +459,14 @@ test('the eighteenth pack makes the next save rewrite everything as one', async 
   for (let number = 1; number <= 17; number += 1) {
     nodes[`f${number}`] = file(`content ${number}`);
     world.sandbox.tree = treeOf(nodes);
-    base = saved(await world.save(base, idOf(number)));
+    const answer = await world.save(base, idOf(number));
+    expect(answer).not.toHaveProperty('hasSameFiles');
+    base = saved(answer);
   }
   world.sandbox.asked.length = 0;
-  base = saved(await world.save(base, idOf(18)));
+  const rewritten = await world.save(base, idOf(18));
+  expect(rewritten).toMatchObject({ hasSameFiles: true });
+  base = saved(rewritten);
   expect(world.sandbox.asked[0]).toBe(`GET /checkpoint?id=${idOf(18)}&base= Bearer b1`);
   const manifest = JSON.parse((await world.read(manifestKey(idOf(18)))).toString()) as Manifest;
   expect([Object.keys(manifest.packs), manifest.obsolete.length]).toEqual([[idOf(18)], 18]);

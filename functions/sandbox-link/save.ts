@@ -12,6 +12,7 @@ import { decode } from '#shared/contracts/decode.ts';
 import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import { type SaveAnswer, type SaveCall, sandboxLogPage } from '#shared/contracts/sandbox-link.ts';
 import { isUnchanged, isWorthCompacting, type Manifest, withoutCopies } from '#shared/domain/checkpoint.ts';
+import { changesBetween } from '#shared/domain/manifest-changes.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import {
@@ -159,7 +160,9 @@ const writeManifest = async (
     packBytes: received.packBytes,
   });
   const leftOut = nameSome(received.leftOut);
-  return { status: 'saved', manifest: ref, ...counted, leftOut, logs: [] };
+  const isSame = known !== undefined && changesBetween(known.entries, received.entries).length === 0;
+  const same = isSame ? { hasSameFiles: true as const } : {};
+  return { status: 'saved', manifest: ref, ...counted, ...same, leftOut, logs: [] };
 };
 
 const packsOf = (

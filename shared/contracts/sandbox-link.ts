@@ -153,6 +153,8 @@ export const saveAnswer = z.discriminatedUnion('status', [
     files: count,
     bytes: count,
     packs: z.array(z.string()),
+    /** The files are those of the checkpoint that the table names. */
+    hasSameFiles: z.literal(true).exactOptional(),
     leftOut: z.array(ref),
     logs: z.array(sandboxLogLine),
     ...ofSave,

@@ -48,7 +48,12 @@ export type Checkpoint = ManifestRef & {
   readonly packs: readonly string[];
   /** The turn that took it. */
   readonly turn?: TurnId;
+  /** The first of the checkpoints before it that have the same files: what came since wrote their contents anew, or other times. */
+  readonly sameAs?: string;
 };
+
+/** The same of two checkpoints of a workspace: no file has changed between them. */
+export const filesIdOf = ({ id, sameAs = id }: Pick<Checkpoint, 'id' | 'sameAs'>): string => sameAs;
 
 /** The reference alone: a call to the link needs no more of a checkpoint. */
 export const refOf = ({ id, sha256, workspace }: ManifestRef): ManifestRef => ({

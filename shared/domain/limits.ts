@@ -39,8 +39,11 @@ export const historyArgumentsBytesMax = 200 * 1024;
 export const deltaBatchMs = 50;
 /** Bytes of frames that an asynchronous invocation carries (Lambda takes 256 KB). */
 export const carriedFrameBytesMax = 128 * 1024;
-/** The interval at which the list of subscribers is read again while a turn streams, in milliseconds. */
-export const subscriberRefreshMs = 2000;
+/**
+ * Milliseconds for which a publisher keeps a list of subscribers. A turn's monitor reads it more often. So long a connection to a
+ * session that runs waits for frames of others.
+ */
+export const subscriberRefreshMs = 1000;
 /** The clocks of two functions are at most so far apart, in milliseconds; Lambda keeps them much closer. */
 export const clocksApartMsMax = 4000;
 /** The longest `$connect`: the gateway gives it 29 s, and clocks differ. */

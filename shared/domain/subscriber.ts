@@ -5,9 +5,15 @@ export type Subscriber = {
   readonly id: ConnectionId;
   /** Epoch milliseconds: until then only its greeter may post to it. Absent: it was greeted. */
   readonly greetBy?: number;
+  /** Epoch milliseconds: until then its greeter alone sends it what is logged, and others only answer its own frames. */
+  readonly joinBy?: number;
 };
 
 /** Where its greeter has died, a connection takes frames without a greeting after so many milliseconds. */
 export const greetMsMax = 30_000;
 
 export const awaitsGreeting = ({ greetBy = 0 }: Subscriber, now: number): boolean => greetBy > now;
+
+/** Publishers pass over it: what they publish is logged, and its greeter reads the log once it has joined. */
+export const isPassedOver = ({ greetBy = 0, joinBy = 0 }: Subscriber, now: number): boolean =>
+  Math.max(greetBy, joinBy) > now;

@@ -36,8 +36,8 @@ export interface ConnectionStore {
   /** Those that were not greeted yet are among them. */
   subscribers(sessionId: SessionId): Promise<readonly Subscriber[]>;
   subscriber(sessionId: SessionId, id: ConnectionId): Promise<Subscriber | undefined>;
-  /** From now on publishers may post to it; false when it has been removed. */
-  greeted(sessionId: SessionId, id: ConnectionId): Promise<boolean>;
+  /** From now on, or from `joinBy` on, publishers may post to it; false when it has been removed. */
+  greeted(sessionId: SessionId, id: ConnectionId, options?: { readonly joinBy: number }): Promise<boolean>;
   /** The sockets without a session, with what each may decide. */
   approvers(): Promise<readonly Approver[]>;
   /** The time since which there have always been such sockets; 0 when there never were. */

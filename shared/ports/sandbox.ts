@@ -134,11 +134,13 @@ export type LogLine = {
   readonly at: number;
   readonly stream: 'stderr' | 'lifecycle';
   readonly text: string;
+  /** Of a line that a sandbox wrote: two saves at once may both store it. */
+  readonly id?: string;
 };
 
 /** The log of a workspace's sandboxes: their lives and their stderr; readable after they died. */
 export interface SandboxLog {
   append(workspace: WorkspaceId, lines: readonly LogLine[]): Promise<void>;
-  /** The newest lines, in order of time. */
+  /** The newest lines, each once, in order of time. */
   read(workspace: WorkspaceId, linesMax: number): Promise<readonly LogLine[]>;
 }

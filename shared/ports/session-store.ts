@@ -86,6 +86,16 @@ export interface SessionStore {
     change: DetailsChange & LimitsChange,
     read?: DetailsChange & LimitsChange,
   ): Promise<Session | undefined>;
+  /** As `change`, with entries of the log in the same write; undefined also when another caller wrote to the session concurrently. */
+  changeLogged(
+    id: SessionId,
+    change: DetailsChange & LimitsChange,
+    logged: {
+      readonly read: DetailsChange & LimitsChange;
+      readonly entries: readonly LogEntry[];
+      readonly at: number;
+    },
+  ): Promise<{ readonly session: Session; readonly events: readonly LogEvent[] } | undefined>;
   /**
    * Begins a call of an execution session: a `ready` or `paused` one becomes `running`. Undefined when it takes no more calls. It is due as
    * by `endCall`.

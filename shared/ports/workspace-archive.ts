@@ -43,6 +43,8 @@ type WorkspaceSaveOutcome =
       readonly files: number;
       readonly bytes: number;
       readonly packs: readonly string[];
+      /** The files are those of the base: their contents were written anew, or their times are others. */
+      readonly hasSameFiles?: true;
       readonly leftOut: readonly LeftOut[];
       readonly logs: readonly SandboxLogLine[];
     }

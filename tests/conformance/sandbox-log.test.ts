@@ -99,3 +99,14 @@ test('a portion expires after a day', async () => {
   const [kept] = await items(id);
   expect(kept?.['ttl']).toBe(87_401);
 });
+
+test('a line that two saves stored is returned once, and does not count twice', async () => {
+  const id = newId();
+  const lines = ['a', 'b', 'c'].map((text, index) => ({ ...line(2000 + index, text), id: `1:${index}` }));
+  await log().append(id, lines.slice(0, 2));
+  await log().append(id, lines);
+  const next = { ...line(3000, 'a'), id: '2:0' };
+  await log().append(id, [next]);
+  expect(await log().read(id, 100)).toEqual([...lines, next]);
+  expect(await log().read(id, 4)).toEqual([...lines, next]);
+});

@@ -194,6 +194,57 @@ describe('a run whose pinned session has ended', () => {
   });
 });
 
+describe('J6: a run whose pinned session is deleted once it was recorded', () => {
+  const notFound = () => new AppError('session_not_found', 'there is no such session');
+
+  test('speaks in one of its own, which is pinned', async () => {
+    const world = openWorld(fixture.table);
+    const { schedule, pin } = await madePinned(world, { cron: '0 0 1 1 *' });
+    world.at.now = begin + minute;
+    const deletes: RunDeps = {
+      ...world.ports,
+      converse: {
+        ...world.ports.converse,
+        message: ({ session }) => {
+          world.forget(session);
+          return Promise.reject(notFound());
+        },
+      },
+    };
+    await dispatchSchedule(deletes, { id: schedule.id, runAt: begin + minute });
+    const { open, pins } = await stateOf(world, schedule);
+    expect(open).toMatchObject([{ state: 'running' }]);
+    expect(open[0]?.session).not.toBe(pin.session);
+    expect(pins.get(targetKey(target))?.session).toBe(open[0]?.session);
+    expect(world.heard.size).toBe(1);
+  });
+
+  test('speaks nowhere else when it was taken over, and says why', async () => {
+    const world = openWorld(fixture.table);
+    const { schedule, pin } = await madePinned(world, { cron: '0 0 1 1 *' });
+    await dieAfterSpeaking(world, schedule);
+    world.forget(pin.session);
+    const { converse } = world.ports;
+    const deleted = { ...converse, message: () => Promise.reject(notFound()) };
+    await dispatchSchedule({ ...world.ports, converse: deleted }, { id: schedule.id });
+    expect(await historyOf(world, schedule)).toMatchObject([
+      { state: 'failed', problem: expect.stringContaining('whether the prompt had reached it') },
+    ]);
+    expect(world.heard.size).toBe(1);
+  });
+
+  test('fails where that session only may not be spoken in', async () => {
+    const world = openWorld(fixture.table);
+    const { schedule } = await madePinned(world, { cron: '0 0 1 1 *' });
+    world.at.now = begin + minute;
+    const { converse } = world.ports;
+    const hidden = { ...converse, message: () => Promise.reject(notFound()) };
+    await dispatchSchedule({ ...world.ports, converse: hidden }, { id: schedule.id, runAt: begin + minute });
+    expect(await historyOf(world, schedule)).toMatchObject([{ state: 'failed' }]);
+    expect(world.heard.size).toBe(0);
+  });
+});
+
 test('J6: a dispatcher whose run was taken over before it spoke does not speak', async () => {
   const world = openWorld(fixture.table);
   const schedule = await made(world);

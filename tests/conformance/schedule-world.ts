@@ -120,7 +120,8 @@ export const openWorld = (table: Table) => {
     log.push({ type: 'completion', data, seq: log.length, at: at.now });
   };
   const dispatch = (id: Schedule['id'], runAt?: number) => dispatchSchedule(ports, { id, runAt });
-  return { at, said, heard, over, asked, armed, counted, faults, ports, dispatch, complete };
+  const forget = (session: string): void => void logs.delete(session);
+  return { at, said, heard, over, asked, armed, counted, faults, ports, dispatch, complete, forget };
 };
 
 export type WorldOfTest = ReturnType<typeof openWorld>;

@@ -100,6 +100,22 @@ describe('a start', () => {
     expect(await isWorkspaceDue(id, 38_000)).toBe(false);
   });
 
+  test.each([
+    [undefined, 1, 'claimed'],
+    [undefined, 3, 'lost'],
+    [5_000_001, 5_000_001, 'claimed'],
+    [5_000_001, 1, 'lost'],
+    [5_000_001, 4_000_003, 'lost'],
+    [1, 1, 'claimed'],
+  ] as const)(
+    'of a workspace whose first generation is %j, as generation %i, is %s: it may have been made again since it was read',
+    async (firstGeneration, generation, becomes) => {
+      const { workspaces } = stores();
+      const { id } = await made(firstGeneration === undefined ? {} : { firstGeneration });
+      expect(await workspaces.claimStart(id, newSandbox({ generation }))).toBe(becomes);
+    },
+  );
+
   test('of an unknown workspace is not claimed', async () => {
     const { workspaces } = stores();
     expect(await workspaces.claimStart('none' as WorkspaceId, newSandbox())).toBe('lost');

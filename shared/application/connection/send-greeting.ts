@@ -4,8 +4,9 @@
  *
  * Only this greeter posts to a connection of a session before `system:ready`: publishers pass over a subscriber that was not greeted. It
  * posts that frame, marks the subscriber as greeted, and only then reads the log: it sends what was logged since the
- * `lastSeq` of that frame, also to a connection that asked for no replay. A connection that it cannot greet, or not in time, is closed,
- * so that its client connects again.
+ * `lastSeq` of that frame, also to a connection that asked for no replay. A turn that runs may still publish to subscribers that it read
+ * before this one came: then publishers pass it over for a second more, and the log is read before and after. A connection that the
+ * greeter cannot greet, or not in time, is closed, so that its client connects again.
  *
  * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while. A client that reads slowly is
  * waited for, for a while.
@@ -15,9 +16,10 @@ import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.
 import { oldestKept } from '../../domain/event-log.ts';
 import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
-import { clocksApartMsMax } from '../../domain/limits.ts';
+import { clocksApartMsMax, subscriberRefreshMs } from '../../domain/limits.ts';
 import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
+import { greetMsMax } from '../../domain/subscriber.ts';
 import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { waitingCall } from '../../domain/turn/waiting-call.ts';
@@ -53,9 +55,10 @@ type SessionConnection = Connection & { readonly sessionId: SessionId };
 
 const greet = async (ports: ConnectionDeps, connection: SessionConnection): Promise<void> => {
   const { id: connectionId, sessionId } = connection;
+  const knownFrom = ports.world.now() + subscriberRefreshMs;
   const found = await ports.turns.getWithTurn(sessionId);
   if (found === undefined) return;
-  const { session, turn } = found;
+  const { session } = found;
   try {
     // An execution session calls no model.
     if (session.kind === 'agent') ports.checkProvider(session.provider);
@@ -70,21 +73,59 @@ const greet = async (ports: ConnectionDeps, connection: SessionConnection): Prom
     await closeUngreeted(ports, connection);
     return;
   }
-  if (!(await isStillIn(ports, connection))) return;
-  if (!(await ports.connections.greeted(sessionId, connectionId))) return;
-  const greetedAt = ports.world.now();
-  const { since } = connection;
-  const wanted =
-    since === undefined ? { since: session.lastSeq, until: greetedAt + clocksApartMsMax } : { since };
-  const post = openPostInOrder(ports, connectionId);
-  if (!(await replay(ports, { post, session, ...wanted }))) return;
-  const below = await waitingBelow(ports, session).catch((error: unknown) => {
-    // One that cannot be read must not close each connection to the root: the list of pending approvals has its call.
-    ports.telemetry.error('the descendants of a session were not read', { sessionId, error });
-    return [];
-  });
-  const waiting = [await waitingApproval(ports, session, turn), ...below];
-  for (const request of waiting) if (request !== undefined && !(await post(JSON.stringify(request)))) return;
+  if (await isStillIn(ports, connection)) await join(ports, connection, { ...found, knownFrom });
+};
+
+type Joined = {
+  readonly session: Session;
+  readonly turn: TurnRecord;
+  /** From this moment on each publisher knows the connection. */
+  readonly knownFrom: number;
+};
+
+/**
+ * Sends what the log has, and lets others post. Where a turn may be publishing to subscribers that it read before this one came, others
+ * wait until it must have read them again: what it publishes until then is in the log, which is read once more.
+ */
+const join = async (
+  ports: ConnectionDeps,
+  connection: SessionConnection,
+  { session, turn, knownFrom }: Joined,
+): Promise<void> => {
+  const { id, sessionId, since } = connection;
+  const isBusy =
+    session.status === 'running' ||
+    (await ifReadable(ports, session, runningBelow(ports, session))).length > 0;
+  const joinBy = connection.greetBy ?? ports.world.now() + greetMsMax;
+  if (!(await ports.connections.greeted(sessionId, id, isBusy ? { joinBy } : undefined))) return;
+  const pass = openPasses(ports, { post: openPostInOrder(ports, id), session, turn });
+  let last: number | undefined = since ?? session.lastSeq;
+  if (isBusy) {
+    last = await pass(last, Number.POSITIVE_INFINITY);
+    if (last === undefined) return;
+    await ports.world.sleep(Math.max(0, knownFrom - ports.world.now()));
+    if (!(await ports.connections.greeted(sessionId, id))) return;
+  }
+  await pass(last, since === undefined ? ports.world.now() + clocksApartMsMax : Number.POSITIVE_INFINITY);
+};
+
+type Passing = Pick<Replay, 'post' | 'session'> & Pick<Joined, 'turn'>;
+
+/** Each pass sends what was logged since the last, and the calls that wait for a person, each once; undefined when the connection has gone. */
+const openPasses = (ports: ConnectionDeps, { post, session, turn }: Passing) => {
+  const sent = new Set<string>();
+  return async (since: number, until: number): Promise<number | undefined> => {
+    const last = await replay(ports, { post, session, since, until });
+    if (last === undefined) return undefined;
+    const below = await ifReadable(ports, session, waitingBelow(ports, session));
+    for (const request of [await waitingApproval(ports, session, turn), ...below]) {
+      const name = `${request?.sessionId} ${request?.data['callId']}`;
+      if (request === undefined || sent.has(name)) continue;
+      sent.add(name);
+      if (!(await post(JSON.stringify(request)))) return undefined;
+    }
+    return last;
+  };
 };
 
 /** Another invocation may have greeted it; and one of a release before this says nothing of it. */
@@ -129,21 +170,35 @@ const replayToApprover = async (
   await openPostInOrder(ports, id)(await waitingFrameFor(ports, principal));
 };
 
+const runningBelow = async ({ sessions }: ConnectionDeps, session: Session): Promise<readonly Session[]> => {
+  // The first child may have come, and asked, before the connection was greeted.
+  const hasChildren = session.hasChildren ?? (await sessions.get(session.id))?.hasChildren;
+  if (hasChildren === undefined) return [];
+  return (await descendantsOf(sessions, session)).filter(({ status }) => status === 'running');
+};
+
 /** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
 const waitingBelow = async (
   ports: ConnectionDeps,
   session: Session,
 ): Promise<readonly (Frame | undefined)[]> => {
-  // The first child may have come, and asked, before the connection was greeted.
-  const hasChildren = session.hasChildren ?? (await ports.sessions.get(session.id))?.hasChildren;
-  if (hasChildren === undefined) return [];
-  const running = (await descendantsOf(ports.sessions, session)).filter(({ status }) => status === 'running');
-  const found = await Promise.all(running.map(({ id }) => ports.turns.getWithTurn(id)));
-  const waiting = await Promise.all(
-    found.map((child) => child && waitingApproval(ports, child.session, child.turn)),
-  );
-  return waiting.map((request) => request && { ...request, seq: null });
+  const waiting = (await runningBelow(ports, session)).map(async ({ id }) => {
+    const child = await ports.turns.getWithTurn(id);
+    return child && waitingApproval(ports, child.session, child.turn);
+  });
+  return (await Promise.all(waiting)).map((request) => request && { ...request, seq: null });
 };
+
+/** One that cannot be read must not close each connection to the root: the list of pending approvals has its call. */
+const ifReadable = async <T>(
+  { telemetry }: ConnectionDeps,
+  { id: sessionId }: Session,
+  below: Promise<readonly T[]>,
+): Promise<readonly T[]> =>
+  below.catch((error: unknown) => {
+    telemetry.error('the descendants of a session were not read', { sessionId, error });
+    return [];
+  });
 
 const frame = (
   { world }: ConnectionDeps,
@@ -182,30 +237,30 @@ type Replay = {
   readonly session: Session;
   readonly since: number;
   /** Epoch milliseconds: later events have come by themselves, whichever function's clock they have. */
-  readonly until?: number;
+  readonly until: number;
 };
 
-/** False when the connection has gone, or was closed, before the end. */
+/** The number of the last event that was sent, or skipped; undefined when the connection has gone, or was closed, before the end. */
 const replay = async (
   ports: ConnectionDeps,
-  { post, session, since, until = Number.POSITIVE_INFINITY }: Replay,
-): Promise<boolean> => {
+  { post, session, since, until }: Replay,
+): Promise<number | undefined> => {
   const oldestIndex = oldestKept(session.lastSeq);
   if (since < oldestIndex - 1) {
     const data = { kind: 'events_purged', oldestIndex };
-    if (!(await post(JSON.stringify(frame(ports, session, { type: 'system', data }))))) return false;
+    if (!(await post(JSON.stringify(frame(ports, session, { type: 'system', data }))))) return undefined;
   }
   let last = Math.max(since, oldestIndex - 1);
   for (let hasMore = true; hasMore; ) {
     const page = await ports.eventLog.read(session.id, { since: last, eventsMax: replayPageEvents });
     for (const event of page.events) {
-      if (event.at > until) return true;
-      if (!(await post(JSON.stringify(eventFrame(session.id, event))))) return false;
+      if (event.at > until) return last;
+      if (!(await post(JSON.stringify(eventFrame(session.id, event))))) return undefined;
       last = event.seq;
     }
     hasMore = page.hasMore;
   }
-  return true;
+  return last;
 };
 
 /** Events that are read at once, the newest first: others may have come since the call was asked. */

@@ -73,7 +73,11 @@ test('a subscriber gets nothing before it was greeted, each event from then on, 
     }),
     world: fake<PublishDeps['world']>({ now: () => clock.now }),
   });
-  const { publish } = openPublisher(ports, { id: sessionId }, await connections.subscribers(sessionId));
+  const { publish } = openPublisher(
+    ports,
+    { id: sessionId },
+    { subscribers: await connections.subscribers(sessionId), readAt: now },
+  );
   queries = 0;
   const [event, piece] = (['system', 'delta'] as const).map((type) =>
     unnumberedFrame(type, { sessionId, at: now, data: {} }),

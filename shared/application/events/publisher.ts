@@ -8,7 +8,8 @@
  *
  * One that was not greeted yet is passed over: its first frame is `system:ready`. While one is known, all but pieces of a stream are
  * published to subscribers that were read after the commit. So an event that passes it over was logged before it was greeted, and is
- * replayed to it (send-greeting.ts). One that came since the last read is not known, and may miss events for that bounded time.
+ * replayed to it. One that came since the last read is not known, and misses events for that bounded time: its greeter waits for it
+ * where others may publish, and then reads the log (send-greeting.ts).
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -19,7 +20,7 @@ import { carriedFrameBytesMax, connectMsMax, subscriberRefreshMs } from '../../d
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { awaitsGreeting, type Subscriber } from '../../domain/subscriber.ts';
+import { isPassedOver, type Subscriber } from '../../domain/subscriber.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, Connection } from '../../ports/connections.ts';
@@ -32,32 +33,34 @@ export type Publisher = {
   readonly waitingChanged: (project: ProjectId) => Promise<void>;
   /** As they were last read, without those that a post has shown to be gone. */
   readonly subscribers: () => readonly Subscriber[];
-  /** The caller has just read the subscribers. */
-  readonly setSubscribers: (subscribers: readonly Subscriber[]) => void;
+  /** The caller has read the subscribers. A list older than the one at hand is left. */
+  readonly setSubscribers: (subscribers: readonly Subscriber[], readAt: number) => void;
 };
+
+/** Subscribers, and the moment before they were read, in epoch milliseconds. */
+export type KnownSubscribers = { readonly subscribers: readonly Subscriber[]; readonly readAt: number };
 
 /** The event that follows the last piece has the whole. */
 const streamedTypes: ReadonlySet<Frame['type']> = new Set(['delta', 'reasoning_delta', 'tool:progress']);
 
-/** `known` saves the first read, when the caller has just made it. */
+/** `known` saves the first read, when the caller has made it. */
 export const openPublisher = (
   ports: PublishDeps,
   { id: sessionId, tree }: Pick<Session, 'id' | 'tree'>,
-  known?: readonly Subscriber[],
+  known?: KnownSubscribers,
 ): Publisher => {
   const { telemetry } = ports;
   const root = tree && openPublisher(ports, { id: tree.root });
-  let subscribers = known ?? [];
-  let readAt = known === undefined ? Number.NEGATIVE_INFINITY : ports.world.now();
+  let { subscribers, readAt } = known ?? { subscribers: [], readAt: Number.NEGATIVE_INFINITY };
   let last: Promise<void> = Promise.resolve();
 
   const publishNow = async (frames: readonly Frame[]): Promise<void> => {
     const now = ports.world.now();
-    const awaits = (subscriber: Subscriber) => awaitsGreeting(subscriber, now);
+    const awaits = (subscriber: Subscriber) => isPassedOver(subscriber, now);
     const isExact = subscribers.some(awaits) && !frames.every(({ type }) => streamedTypes.has(type));
     if (isExact || now - readAt > subscriberRefreshMs) {
       subscribers = await ports.connections.subscribers(sessionId);
-      readAt = ports.world.now();
+      readAt = now;
     }
     const texts = frames.map((frame) => JSON.stringify(frame));
     const posted = subscribers.filter((subscriber) => !awaits(subscriber));
@@ -74,9 +77,10 @@ export const openPublisher = (
 
   return {
     subscribers: () => subscribers,
-    setSubscribers: (now) => {
-      subscribers = now;
-      readAt = ports.world.now();
+    setSubscribers: (read, at) => {
+      if (at < readAt) return;
+      subscribers = read;
+      readAt = at;
     },
     publish: (frames) => (frames.length === 0 ? last : next(() => publishNow(frames))),
     waitingChanged: (project) => next(() => publishWaiting(ports, project)),

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { OwnerId, ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { theDefaultProject } from '../../domain/project.ts';
 import type { SlotStore } from '../../ports/slots.ts';
 import type { Deps } from '../deps.ts';
 import { agentSlotsInUse, countedProjects } from './agent-slots.ts';
@@ -36,11 +37,13 @@ test('each project is shown with its use and the limit, the busiest first', asyn
   expect(await inUse(ports, bound)).toEqual([{ project: quiet, name: 'quiet', used: 0, max: 10 }]);
 });
 
-test('a caller with many projects causes a bounded number of reads', async () => {
+test.each([24, 25, 40])('of %i projects at most 25 are read, the default one among them', async (stored) => {
   const ports = portsWith({});
-  for (let at = 0; at < 40; at += 1)
+  for (let at = 0; at < stored; at += 1)
     await ports.projects.create({
       ...{ id: crypto.randomUUID() as ProjectId, owner, name: `p${at}`, createdAt: at },
     });
-  expect(await inUse(ports, admin)).toHaveLength(25);
+  const shown = await inUse(ports, admin);
+  expect(shown).toHaveLength(25);
+  expect(shown.map(({ project }) => project)).toContain(theDefaultProject.id);
 });

@@ -1,12 +1,13 @@
 /**
  * The slots that the agents of a caller's projects hold, beside the limit of each project.
  *
- * One page of projects is read, the newest first: a caller with more of them sees those.
+ * One page of projects is read, the newest first: a caller with more of them sees those, and the default one.
  */
 
+import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Project } from '../../domain/project.ts';
+import { type Project, theDefaultProject } from '../../domain/project.ts';
 import { agentSlots } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
 import { listProjects } from './manage-projects.ts';
@@ -27,7 +28,11 @@ export const countedProjects = async (
   principal: Principal,
 ): Promise<readonly Project[]> => {
   const { projects } = await listProjects(ports.projects, principal, { itemsMax: projectsMax });
-  return projects.slice(0, projectsMax);
+  const newest = projects.slice(0, projectsMax);
+  const isBound = projectOf(principal.scope) !== undefined;
+  if (isBound || newest.some(({ id }) => id === theDefaultProject.id)) return newest;
+  const inDefault = (await ports.projects.get(theDefaultProject.id)) ?? theDefaultProject;
+  return [...newest.slice(0, projectsMax - 1), inDefault];
 };
 
 /** The busiest project first. */

@@ -6,7 +6,13 @@
  * saved is reported besides: the workspace is saved without it.
  */
 
-import { type Checkpoint, checkpointEveryMs, type LeftOut, refOf } from '../../domain/checkpoint.ts';
+import {
+  type Checkpoint,
+  checkpointEveryMs,
+  filesIdOf,
+  type LeftOut,
+  refOf,
+} from '../../domain/checkpoint.ts';
 import type { TurnId } from '../../domain/ids.ts';
 import { keptAfter } from '../../domain/kept-checkpoints.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
@@ -16,6 +22,7 @@ import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.
 import type { Deps, StopDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
+import { logLineOf } from './log-line.ts';
 import { obsoleteObjects } from './obsolete-objects.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
@@ -56,7 +63,7 @@ const tryCheckpoint = async (
     return { ...failed({ ...outcome, savedAt, isUsers }), ...ofShared };
   }
   ports.telemetry.duration('WorkspaceSaveMs', ports.world.now() - startedAt);
-  const logsSeen = await keepLines(ports, workspace.id, outcome.logs);
+  const logsSeen = await keepLines(ports, sandbox, outcome.logs);
   if (outcome.status === 'unchanged') {
     if (logsSeen !== undefined)
       await ports.workspaces.recordLogsSeen(workspace.id, sandbox.generation, logsSeen);
@@ -65,6 +72,7 @@ const tryCheckpoint = async (
   const checkpoint = {
     ...checkpointOf(outcome, { generation: sandbox.generation, savedAt: startedAt }),
     ...(turn === undefined ? {} : { turn }),
+    ...(outcome.hasSameFiles && workspace.checkpoint ? { sameAs: filesIdOf(workspace.checkpoint) } : {}),
   };
   const kept = keptAfter(workspace, { turn, at: checkpoint.savedAt });
   const base = { id: workspace.checkpoint?.id, logsSeen, kept };
@@ -228,13 +236,13 @@ const trySave = async (ports: StopDeps, workspace: Workspace, sandbox: LiveSandb
 /** The number of the last stored line; undefined when there was none. */
 const keepLines = async (
   { sandboxLog }: StopDeps,
-  id: Workspace['id'],
+  { workspaceId, generation }: LiveSandbox,
   lines: readonly SandboxLogLine[],
 ): Promise<number | undefined> => {
   if (lines.length === 0) return undefined;
   await sandboxLog.append(
-    id,
-    lines.map(({ at, stream, text }) => ({ at, stream, text })),
+    workspaceId,
+    lines.map((line) => logLineOf(generation, line)),
   );
   return lines.at(-1)?.number;
 };

@@ -3,7 +3,7 @@
  *
  * The session and the message of a run are named after it, so that driving it again creates the same ones. The session it
  * speaks in is recorded before it speaks, since the tables would choose another one as soon as a session or an earlier run
- * has ended (J6); where a pinned session can be resumed no more, the run's own is recorded instead. A pin is written before the run is, or a run that died in between would leave its session without a pin.
+ * has ended (J6); where a pinned session can be resumed no more, or is deleted, the run's own is recorded instead. A pin is written before the run is, or a run that died in between would leave its session without a pin.
  */
 
 import { InvariantError } from '../../domain/assert.ts';
@@ -20,7 +20,7 @@ import {
   pinStep,
 } from '../../domain/schedule/run-start.ts';
 import { type Pin, type ScheduleTarget, targetKey } from '../../domain/schedule/schedule.ts';
-import { isAppError } from '../../errors.ts';
+import { type AppError, isAppError } from '../../errors.ts';
 import { end } from './poll-run.ts';
 import type { Conversation, RunDeps, Spawn } from './schedule-conversation.ts';
 
@@ -81,17 +81,34 @@ const speakOrFail = async (
   } catch (error) {
     if (!isAppError(error)) throw error;
     const session = ownSession(ports, start);
-    if (error.code === 'invalid_session_state' && chosen.session !== session) {
+    const lost = chosen.session === session ? undefined : await lostPin(ports, chosen, error);
+    // A run that was taken over may have spoken in a session that was deleted since; no other one hears it.
+    const isUnknown = lost === 'gone' && start.run.session !== undefined;
+    if (lost !== undefined && !isUnknown) {
       const own = { ...chosen, session };
       if (!(await ports.schedules.beginRun(own))) return undefined;
       const next = { ...own, version: own.version + 1 };
-      return speakOrFail(ports, start, { chosen: next, pinned: 'ended' });
+      return speakOrFail(ports, start, { chosen: next, pinned: lost });
     }
     return end({ ...start.run, version: chosen.version }, 'refused', {
       endedAt: ports.world.now(),
-      problem: cutOutput(`${error.code}: ${error.message}`),
+      problem: isUnknown ? deletedProblem : cutOutput(`${error.code}: ${error.message}`),
     });
   }
+};
+
+const deletedProblem =
+  'session_not_found: its session was deleted before it was recorded whether the prompt had reached it';
+
+/** Why the pinned session takes no message: it has ended and can be resumed no more, or it was deleted since it was chosen. */
+const lostPin = async (
+  { sessions }: RunDeps,
+  { session }: Run,
+  { code }: AppError,
+): Promise<'ended' | 'gone' | undefined> => {
+  if (code === 'invalid_session_state') return 'ended';
+  if (code !== 'session_not_found' || session === undefined) return undefined;
+  return (await sessions.get(session)) === undefined ? 'gone' : undefined;
 };
 
 const speak = async (ports: RunDeps, start: Start, { chosen, pinned }: Chosen): Promise<Spoken> => {

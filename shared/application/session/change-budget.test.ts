@@ -40,6 +40,33 @@ const open = async (childLimits: readonly SessionLimits[] = []) => {
   return { ports, root, children, rows, hooks, maxOf, change, logged };
 };
 
+const isChangeOf = (input: object, id: SessionId | undefined): boolean => {
+  const text = JSON.stringify(input);
+  return text.includes('budget_changed') && text.includes(`SESSION#${id}`);
+};
+
+test('a change whose entry is not written is no change', async () => {
+  const { root, hooks, maxOf, change, logged } = await open();
+  hooks.before = async ({ input }) => {
+    if (JSON.stringify(input).includes('budget_changed')) throw new Error('the function died');
+  };
+  await expect(change(2)).rejects.toThrow('died');
+  expect([await maxOf(root.id), await logged(root.id)]).toEqual([10, []]);
+});
+
+test('a change beside another entry of the log has the next number', async () => {
+  const { ports, root, hooks, maxOf, change, logged } = await open();
+  hooks.before = async ({ input }) => {
+    if (!isChangeOf(input, root.id)) return;
+    hooks.before = async () => undefined;
+    await ports.eventLog.append(root.id, [{ type: 'system', data: { kind: 'note' } }], 1);
+  };
+  await change(2);
+  expect(await maxOf(root.id)).toBe(2);
+  expect(await logged(root.id)).toEqual([{ kind: 'note' }, { kind: 'budget_changed', maxCostUsd: 2 }]);
+  expect((await ports.sessions.get(root.id))?.lastSeq).toBe(1);
+});
+
 test('a limit is lowered and raised, and never over that of the project', async () => {
   const { root, rows, maxOf, change, logged } = await open();
   for (const [given, max] of [
@@ -130,8 +157,8 @@ test('TM6: a change that comes after one that was cut short reaches the children
 test('TM6: of two changes at the same time the children have the one that the root has', async () => {
   const { root, children, hooks, maxOf, change } = await open([{ costUsdMax: 10 }, { costUsdMax: 10 }]);
   const [first] = children;
-  hooks.before = async ({ constructor: { name }, input }) => {
-    if (name !== 'UpdateCommand' || !JSON.stringify(input).includes(`${first?.id}`)) return;
+  hooks.before = async ({ input }) => {
+    if (!isChangeOf(input, first?.id)) return;
     hooks.before = async () => undefined;
     await change(1);
   };
@@ -143,8 +170,8 @@ test('a change of the limit of a child and one of its root both hold', async () 
   const { ports, children, hooks, change } = await open([{ costUsdMax: 10 }]);
   const [child] = children;
   if (child === undefined) throw new Error('no child was made');
-  hooks.before = async ({ constructor: { name }, input }) => {
-    if (name !== 'UpdateCommand' || !JSON.stringify(input).includes(`SESSION#${child.id}`)) return;
+  hooks.before = async ({ input }) => {
+    if (!isChangeOf(input, child.id)) return;
     hooks.before = async () => undefined;
     await change(1);
   };
@@ -158,10 +185,10 @@ test('TM6: a slice whose change was cut short counts what its branch has spent u
   if (child === undefined) throw new Error('no child was made');
   const limit = (costUsd: number) =>
     changeBudget(ports, { ...child, costUsd }, { principal, costUsdMax: 5, operatorUsdMax });
-  const { change } = ports.sessions;
-  Object.assign(ports.sessions, { change: () => Promise.reject(new Error('cut short')) });
+  const { changeLogged } = ports.sessions;
+  Object.assign(ports.sessions, { changeLogged: () => Promise.reject(new Error('cut short')) });
   await expect(limit(1)).rejects.toThrow('cut short');
-  Object.assign(ports.sessions, { change });
+  Object.assign(ports.sessions, { changeLogged });
   await limit(3);
   expect((await ports.trees.read(root.id))?.slices?.[child.id]).toMatchObject({ usdMax: 5, spentUsd: 3 });
 });

@@ -1,7 +1,9 @@
 /**
  * Changes the money that a session and the sessions below it may spend (TM6): of a root the limit of its tree, of a child the slice of its
- * branch. A turn that runs reads it with its next step: the entry in the log has that step's write read the session again.
+ * branch. A turn that runs reads it with its next step: the entry in the log, which is in the same write, has that step's write read the
+ * session again.
  */
+import { eventFrame } from '../../contracts/frames.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { type Session, totalsOf } from '../../domain/session.ts';
 import {
@@ -13,12 +15,12 @@ import {
 import { anyUsd, withSliceOf } from '../../domain/tree-slice.ts';
 import { audit } from '../access/audit.ts';
 import { sessionNotFound } from '../access/find-session.ts';
-import type { AuditDeps, Deps } from '../deps.ts';
-import { appendAndPublish } from '../events/publisher.ts';
+import type { AuditDeps, Deps, PublishDeps } from '../deps.ts';
+import { openPublisher } from '../events/publisher.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { descendantsOf } from './descendants.ts';
 
-type BudgetDeps = AuditDeps & Parameters<typeof appendAndPublish>[0] & Deps<'sessions' | 'trees'>;
+type BudgetDeps = AuditDeps & PublishDeps & Deps<'sessions' | 'trees'>;
 
 export type BudgetChange = {
   readonly principal: Principal;
@@ -127,13 +129,14 @@ const change = async (
     ...('limits' in changes ? { limits: limitsRead } : {}),
     ...('tree' in changes ? { tree: treeRead } : {}),
   };
-  const changed = await ports.sessions.change(
+  const data = { kind: 'budget_changed', maxCostUsd };
+  const logged = { read, entries: [{ type: 'system', data }] as const, at: ports.world.now() };
+  const changed = await ports.sessions.changeLogged(
     id,
     isWithout ? { ...changes, limits: undefined } : changes,
-    read,
+    logged,
   );
   if (changed === undefined) return raceLost;
-  const data = { kind: 'budget_changed', maxCostUsd };
-  await appendAndPublish(ports, id, [{ type: 'system', data }]);
-  return changed;
+  await openPublisher(ports, { id }).publish(changed.events.map((event) => eventFrame(id, event)));
+  return changed.session;
 };

@@ -234,15 +234,19 @@ const sandbox = fc.record(
   },
   { requiredKeys: ['generation', 'state', 'flavor', 'template', 'requestedAt', 'source'] },
 );
-const checkpoint = fc.record({
-  id,
-  sha256: fc.string(),
-  savedAt: count,
-  generation: count,
-  files: count,
-  bytes: count,
-  packs: fc.array(fc.string()),
-});
+const checkpoint = fc.record(
+  {
+    id,
+    sha256: fc.string(),
+    savedAt: count,
+    generation: count,
+    files: count,
+    bytes: count,
+    packs: fc.array(fc.string()),
+    sameAs: fc.string(),
+  },
+  { requiredKeys: ['id', 'sha256', 'savedAt', 'generation', 'files', 'bytes', 'packs'] },
+);
 const workspace = fc.record(
   {
     id,
@@ -315,7 +319,10 @@ const tree = fc.record({
 });
 const sandboxLog = fc.record({
   lines: fc.array(
-    fc.record({ at: count, stream: fc.constantFrom('stderr', 'lifecycle'), text: fc.string() }),
+    fc.record(
+      { at: count, stream: fc.constantFrom('stderr', 'lifecycle'), text: fc.string(), id: fc.string() },
+      { requiredKeys: ['at', 'stream', 'text'] },
+    ),
     { maxLength: 5 },
   ),
 });

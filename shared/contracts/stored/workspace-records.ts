@@ -58,6 +58,7 @@ export const checkpointRecord = z.object({
   bytes: count,
   packs: z.array(z.string()),
   turn: id<TurnId>().exactOptional(),
+  sameAs: z.string().exactOptional(),
 });
 
 const keptRecord = z.object({
@@ -120,5 +121,7 @@ export const processRecord = z.object({
 });
 
 export const sandboxLogRecord = z.object({
-  lines: z.array(z.object({ at: epochMs, stream: logStream, text: z.string() })),
+  lines: z.array(
+    z.object({ at: epochMs, stream: logStream, text: z.string(), id: z.string().exactOptional() }),
+  ),
 });

@@ -26,7 +26,7 @@ export type TriedCall = {
   /** The session whose workspace holds the changed files. */
   readonly session: SessionId;
   readonly workspace: WorkspaceId;
-  /** The checkpoint of the live workspace at the trial; absent: it was never saved. */
+  /** The files of the live workspace at the trial: the first checkpoint that has them. Absent: it was never saved. */
   readonly live?: string;
   /** The files before and after, each absent where there were none. */
   readonly before?: ManifestRef;

@@ -110,14 +110,21 @@ const subscriber =
 
 const greeted =
   ({ client, name }: Table): ConnectionStore['greeted'] =>
-  async (sessionId, id) => {
+  async (sessionId, id, options) => {
+    const change =
+      options === undefined
+        ? { UpdateExpression: 'REMOVE greetBy, joinBy' }
+        : {
+            UpdateExpression: 'REMOVE greetBy SET joinBy = :joinBy',
+            ExpressionAttributeValues: { ':joinBy': options.joinBy },
+          };
     try {
       await client.send(
         new UpdateCommand({
           TableName: name,
           Key: keys.subscriber(sessionId, id),
           ConditionExpression: 'attribute_exists(pk)',
-          UpdateExpression: 'REMOVE greetBy',
+          ...change,
         }),
       );
       return true;

@@ -31,8 +31,16 @@ export const makeSandboxLog = (table: Table): SandboxLog => ({
       ConsistentRead: true,
     });
     const lines: LogLine[] = [];
+    const known = new Set<string>();
+    const isNew = ({ id }: LogLine): boolean => {
+      if (id === undefined) return true;
+      if (known.has(id)) return false;
+      known.add(id);
+      return true;
+    };
     for await (const items of pages) {
-      lines.push(...items.flatMap((item) => [...decodeStored(sandboxLogRecord, item).lines].reverse()));
+      const found = items.flatMap((item) => [...decodeStored(sandboxLogRecord, item).lines].reverse());
+      lines.push(...found.filter(isNew));
       if (lines.length >= linesMax) break;
     }
     return lines

@@ -10,8 +10,9 @@ import { sessionFrom } from './session-items.ts';
 import { isConditionFailed, keys, type Table } from './table.ts';
 
 /** DynamoDB refuses an empty one. */
-const mapOf = <Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> | undefined =>
-  entries.length === 0 ? undefined : Object.fromEntries(entries);
+export const mapOf = <Value>(
+  entries: readonly (readonly [string, Value])[],
+): Record<string, Value> | undefined => (entries.length === 0 ? undefined : Object.fromEntries(entries));
 
 /** The conditions of a write that holds only while these are as they were read; undefined: absent. */
 export const detailsAsRead = (read: DetailsChange & LimitsChange) => {
@@ -27,27 +28,44 @@ export const detailsAsRead = (read: DetailsChange & LimitsChange) => {
   };
 };
 
+type Changes = DetailsChange & LimitsChange;
+
+/** Without the words `SET` and `REMOVE`. */
+export const expressionsOf = (change: Changes, read: Changes) => {
+  const [given, asRead] = [Object.entries(change), detailsAsRead(read)];
+  const set = given.filter(([, value]) => value !== undefined);
+  const removed = given.filter(([, value]) => value === undefined);
+  const names = given.map(([field]) => [`#${field}`, field] as const);
+  const values = set.map(([field, value]) => [`:${field}`, value] as const);
+  return {
+    conditions: ['attribute_exists(pk)', ...asRead.conditions],
+    set: set.map(([field]) => `#${field} = :${field}`),
+    removed: removed.map(([field]) => `#${field}`),
+    names: [...names, ...Object.entries(asRead.names)],
+    values: [...values, ...Object.entries(asRead.values)],
+  };
+};
+
+export const updateOf = ({ set, removed }: { set: readonly string[]; removed: readonly string[] }): string =>
+  [
+    ...(set.length === 0 ? [] : [`SET ${set.join(', ')}`]),
+    ...(removed.length === 0 ? [] : [`REMOVE ${removed.join(', ')}`]),
+  ].join(' ');
+
 export const changeDetails =
   ({ client, name }: Table): SessionStore['change'] =>
   async (id, change, read = {}) => {
-    const [given, asRead] = [Object.entries(change), detailsAsRead(read)];
-    const set = given.filter(([, value]) => value !== undefined);
-    const removed = given.filter(([, value]) => value === undefined);
-    const clauses = [
-      ...(set.length === 0 ? [] : [`SET ${set.map(([field]) => `#${field} = :${field}`).join(', ')}`]),
-      ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(([field]) => `#${field}`).join(', ')}`]),
-    ];
-    const names = given.map(([field]) => [`#${field}`, field] as const);
-    const values = set.map(([field, value]) => [`:${field}`, value] as const);
+    const expressions = expressionsOf(change, read);
+    const update = updateOf(expressions);
     try {
       const { Attributes } = await client.send(
         new UpdateCommand({
           TableName: name,
           Key: keys.session(id),
-          ConditionExpression: ['attribute_exists(pk)', ...asRead.conditions].join(' AND '),
-          ...(clauses.length === 0 ? {} : { UpdateExpression: clauses.join(' ') }),
-          ExpressionAttributeNames: mapOf([...names, ...Object.entries(asRead.names)]),
-          ExpressionAttributeValues: mapOf([...values, ...Object.entries(asRead.values)]),
+          ConditionExpression: expressions.conditions.join(' AND '),
+          ...(update === '' ? {} : { UpdateExpression: update }),
+          ExpressionAttributeNames: mapOf(expressions.names),
+          ExpressionAttributeValues: mapOf(expressions.values),
           ReturnValues: 'ALL_NEW',
         }),
       );

@@ -9,6 +9,7 @@ import { descendants } from './session-children.ts';
 import { changeDetails } from './session-details.ts';
 import { ownerPartition, sessionFrom } from './session-items.ts';
 import { create, end, postpone } from './session-lifecycle.ts';
+import { changeLogged } from './session-logged-change.ts';
 import { forget, removeUnused } from './session-removal.ts';
 import { resume } from './session-resume.ts';
 import { keys, type Table } from './table.ts';
@@ -29,6 +30,7 @@ export const makeSessionStore = (table: Table): SessionStore => ({
   },
   touch: touch(table),
   change: changeDetails(table),
+  changeLogged: changeLogged(table),
   beginCall: beginCall(table),
   recordRunning: recordRunning(table),
   recordReady: recordReady(table),

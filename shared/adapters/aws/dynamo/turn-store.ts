@@ -208,9 +208,10 @@ const askToCancel =
     }
   };
 
-export const subscriberFrom = ({ sk, greetBy }: Item): Subscriber => ({
+export const subscriberFrom = ({ sk, greetBy, joinBy }: Item): Subscriber => ({
   id: String(sk).slice('WATCHER#'.length) as ConnectionId,
   ...(greetBy === undefined ? {} : { greetBy: Number(greetBy) }),
+  ...(joinBy === undefined ? {} : { joinBy: Number(joinBy) }),
 });
 
 const wake =

@@ -58,18 +58,27 @@ const isUnused = 'attribute_not_exists(#sandbox.restoringUntil) OR #sandbox.rest
 const isStarting = `${isGeneration} AND #sandbox.#state = :starting`;
 const startingValues = (generation: number) => ({ ':generation': generation, ':starting': 'starting' });
 
-const isOver =
-  'attribute_not_exists(#sandbox) OR (#sandbox.#state = :stopped AND #sandbox.generation = :previous)';
+/** A workspace that was deleted and made again under its id begins with another generation than the one that was read. */
+const isFirst = (generation: number): string =>
+  generation === 1
+    ? '(attribute_not_exists(firstGeneration) OR firstGeneration = :generation)'
+    : 'firstGeneration = :generation';
+
+const isNext = (generation: number): string =>
+  `(attribute_not_exists(#sandbox) AND ${isFirst(generation)}) OR (#sandbox.#state = :stopped AND #sandbox.generation = :previous)`;
 
 /**
- * The next generation begins, unless the one before it lives, another caller was faster (L1), or no session uses
- * it any more.
+ * The next generation begins, unless the one before it lives, another caller was faster (L1), no session uses
+ * it any more, or it is the next of a workspace that was deleted under this id.
  */
 export const canStart = (id: WorkspaceId, sandbox: SandboxRecord, dueAt: number) => ({
-  when: isPoolEntry(id) ? isOver : `(${isOver}) AND attribute_exists(#users)`,
+  when: isPoolEntry(id)
+    ? isNext(sandbox.generation)
+    : `(${isNext(sandbox.generation)}) AND attribute_exists(#users)`,
   set: 'SET #sandbox = :sandbox, duePk = :duePk, dueAt = :dueAt',
   values: {
     ':stopped': 'stopped',
+    ':generation': sandbox.generation,
     ':previous': sandbox.generation - 1,
     ':sandbox': sandbox,
     ...workspaceDue(id, dueAt),

@@ -87,8 +87,9 @@ export const loadTurn = async (
   { session: held, work: read }: Acquired,
   { limits, seen, ...times }: Hold,
 ): Promise<TurnContext> => {
+  const readAt = read === undefined ? ports.world.now() : times.startedAt;
   const { subscribers, session, ...loaded } = await loadWork(ports, held, read);
-  const publisher = openPublisher(ports, session, subscribers);
+  const publisher = openPublisher(ports, session, { subscribers, readAt });
   const { version } = loaded.turn;
   const onSubscribers = publisher.setSubscribers;
   const monitor = monitorTurn(ports, { sessionId: session.id, version, onSubscribers, ...times });
@@ -110,22 +111,23 @@ const loadWork = async (
 
 /** The turn as it stands now, if the lease is still held. */
 export const reloadTurn = async (
-  { sessions, turns }: Deps<'sessions' | 'turns'>,
+  { sessions, turns, world }: Deps<'sessions' | 'turns' | 'world'>,
   context: TurnContext,
 ): Promise<CommitOutcome> => {
   const { publisher, monitor } = context;
   const held = await sessions.get(context.session.id);
   if (held === undefined || held.lease.fence !== context.session.lease.fence)
     return { status: 'lost', context };
+  const readAt = world.now();
   const { subscribers, session, ...loaded } = await loadWork({ sessions, turns }, held);
-  publisher.setSubscribers(subscribers);
+  publisher.setSubscribers(subscribers, readAt);
   if (monitor.interruption() !== 'deadline') monitor.restart(loaded.turn.version);
   return { status: 'current', context: { ...context, session, ...loaded } };
 };
 
 /** As `reloadTurn`; `moved` when these calls do not run in the turn any more: another caller cancelled it. */
 export const reloadRunning = async (
-  ports: Deps<'sessions' | 'turns'>,
+  ports: Deps<'sessions' | 'turns' | 'world'>,
   { used, ...context }: TurnContext,
   running: readonly CallId[],
 ): Promise<CommitOutcome> => {

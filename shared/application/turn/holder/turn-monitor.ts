@@ -34,7 +34,7 @@ export type TurnMonitor = {
 export type MonitoredTurn = {
   readonly sessionId: SessionId;
   readonly version: number;
-  readonly onSubscribers: (subscribers: readonly Subscriber[]) => void;
+  readonly onSubscribers: (subscribers: readonly Subscriber[], readAt: number) => void;
   /** Epoch milliseconds at which the invocation began. */
   readonly startedAt: number;
   /** Epoch milliseconds after which nothing long may run. */
@@ -88,8 +88,9 @@ const startWait = (
   };
   const readVersion = async (): Promise<ReadVersion> => {
     try {
+      const readAt = world.now();
       const { subscribers, ...read } = await turns.readVersion(sessionId);
-      onSubscribers(subscribers);
+      onSubscribers(subscribers, readAt);
       return read;
     } catch (error) {
       telemetry.warn('the version of a turn was not read', { error });

@@ -1,4 +1,7 @@
-/** A decision that ends a turn beside a message that arrives or waits, and one by a session that was read too early. */
+/**
+ * A decision that ends a turn beside a message that arrives or waits, one by a session that was read too early, and one about a call
+ * that was tried.
+ */
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -7,7 +10,7 @@ import {
   workspaceOf,
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
-import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
+import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '../../../domain/ids.ts';
 import { deploymentOwner } from '../../../domain/principal.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { Deciding, TurnState } from '../../../domain/turn/turn.ts';
@@ -15,6 +18,7 @@ import type { TurnSlot } from '../../../ports/turn-store.ts';
 import type { FoundTurn } from '../commit/commit-without-lease.ts';
 import { decideCall } from './decide-call.ts';
 
+type DecideDeps = Parameters<typeof decideCall>[0];
 type Quiet = ReturnType<typeof openQuietPorts>['ports'];
 
 /** The turn may take one step: a rejection is its last. */
@@ -52,15 +56,15 @@ const open = async () => {
   return { ...quiet, id, read, commit, rest: (session: Session) => commit(deciding, session) };
 };
 
-const decide = (ports: Quiet, found: FoundTurn, approved: boolean) => {
-  const auditLog = { append: () => Promise.reject(new Error('nothing is refused here')) };
-  return decideCall({ ...ports, auditLog } as unknown as Parameters<typeof decideCall>[0], {
+type Decided = { readonly approved: boolean; readonly effectDigest?: string };
+
+const decide = (ports: Quiet, found: FoundTurn, decided: Decided) =>
+  decideCall({ ...ports, auditLog: { append: async () => undefined } } as unknown as DecideDeps, {
     ...{ sessionId: found.session.id, callId: 'c', limits },
     find: () => Promise.resolve(found),
-    decisionOf: () => ({ callId: 'c', approved, digest: 'd' }),
+    decisionOf: () => ({ callId: 'c', digest: 'd', ...decided }),
     principal: { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' },
   });
-};
 
 test('a message that arrives while a rejection ends the turn is woken for', async () => {
   const { ports, clock, hooks, invoked, id, read, rest } = await open();
@@ -73,7 +77,7 @@ test('a message that arrives while a rejection ends the turn is woken for', asyn
     isFirst = false;
     await ports.inbox.accept(seen, message('two', clock.now), inboxLimits);
   };
-  await decide(ports, { session: seen, turn }, false);
+  await decide(ports, { session: seen, turn }, { approved: false });
   const left = await ports.turns.loadWork(id);
   expect(left.turn.state.kind).toBe('done');
   expect(left.inbox.map(({ messageId }) => messageId)).toEqual(['two']);
@@ -85,7 +89,7 @@ test('a rejection that ends the turn wakes the session for the message that wait
   await ports.inbox.accept(await read(), message('two', clock.now), inboxLimits);
   await rest(await read());
   const { turn } = await ports.turns.loadWork(id);
-  await decide(ports, { session: await read(), turn }, false);
+  await decide(ports, { session: await read(), turn }, { approved: false });
   const left = await ports.turns.loadWork(id);
   expect(left.turn.state.kind).toBe('done');
   expect(left.inbox.map(({ messageId }) => messageId)).toEqual(['two']);
@@ -102,7 +106,45 @@ test('a call that is approved by what was read as its turn rested works in a slo
   expect(before.slot).toMatchObject({ turn: true });
   await commit(deciding, before, { change: 'turn-rested', known: { turn: true } });
   const { turn } = await ports.turns.loadWork(id);
-  await decide(ports, { session: before, turn }, true);
+  await decide(ports, { session: before, turn }, { approved: true });
   expect((await ports.turns.loadWork(id)).turn.state.kind).toBe('acting');
   expect((await read()).slot).toMatchObject({ turn: true });
+});
+
+const effectDigest = 'e'.repeat(64);
+const triedOn = (live: string | undefined): TurnState => ({
+  ...deciding,
+  policy: { mode: 'effect', grants: [] },
+  calls: deciding.calls.map((call) => ({
+    ...call,
+    trial: {
+      ...{ state: 'tried', session: 'trial' as SessionId, workspace: 'fork' as WorkspaceId, effectDigest },
+      ...(live === undefined ? {} : { live }),
+      effect: { files: [], exitCode: 0, output: '', hosts: [], durationMs: 1 },
+      outcome: { content: [], text: 'done', durationMs: 1 },
+    },
+  })),
+});
+const savedAs = { sha256: 'f'.repeat(64), savedAt: 1, generation: 1, files: 1, bytes: 1, packs: [] };
+
+test.each([
+  ['tried', { id: 'tried' }, 'executing'],
+  ['tried', { id: 'compacted', sameAs: 'tried' }, 'executing'],
+  ['tried', { id: 'moved' }, 'due'],
+  ['tried', { id: 'moved', sameAs: 'another' }, 'due'],
+  [undefined, { id: 'first' }, 'due'],
+] as const)('an effect tried on %s is judged by the files of the checkpoint %j', async (live, now, left) => {
+  const { ports, id, read, commit } = await open();
+  const workspace = await ports.workspaces.get((await read()).workspace);
+  const saved = workspace && { ...workspace, checkpoint: { ...savedAs, ...now } };
+  const workspaces = { ...ports.workspaces, get: async () => saved };
+  await commit(triedOn(live), await read());
+  const { turn } = await ports.turns.loadWork(id);
+  const decided = decide(
+    { ...ports, workspaces },
+    { session: await read(), turn },
+    { approved: true, effectDigest },
+  );
+  if (left === 'due') await expect(decided).rejects.toThrow('the workspace has changed');
+  else await expect(decided).resolves.toMatchObject({ approved: true });
 });

@@ -5,6 +5,7 @@
 
 import { isCutForSocket } from '../../../contracts/frames.ts';
 import { argumentsProblem } from '../../../contracts/tools/agent-arguments.ts';
+import { filesIdOf } from '../../../domain/checkpoint.ts';
 import type { Json, JsonObject } from '../../../domain/json.ts';
 import { callIdCharactersMax } from '../../../domain/limits.ts';
 import { deciderOf, type Principal } from '../../../domain/principal.ts';
@@ -112,8 +113,10 @@ const refuseOutdated = async (
   const { trial, callId } = waitingCall(found.turn.state) ?? {};
   if (trial?.state !== 'tried' || callId !== request.callId || !request.decision.approved) return;
   prepare(ports, found.turn.state, { ...request, at: ports.world.now() });
-  const workspace = await ports.workspaces.get(found.session.workspace);
-  if (workspace?.checkpoint?.id === trial.live) return;
+  const checkpoint = (await ports.workspaces.get(found.session.workspace))?.checkpoint;
+  const files = checkpoint && filesIdOf(checkpoint);
+  // A trial of a release before names the checkpoint itself.
+  if (files === trial.live || checkpoint?.id === trial.live) return;
   const { limits } = request;
   const outdated = await commitWithoutLease(ports, found, {
     eventFor: (state, at) => {

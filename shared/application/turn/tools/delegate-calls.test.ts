@@ -63,7 +63,7 @@ const ask = async ({ leaves = false, comesBack = false, args = {} }: Asked) => {
   if (leaves) await closeConnection(ports, { connectionId: 'c' as ConnectionId, sessionId: id }, limits.turn);
   if (comesBack) await open('d' as ConnectionId);
   // As its monitor reads them.
-  context.publisher.setSubscribers(await ports.connections.subscribers(id));
+  context.publisher.setSubscribers(await ports.connections.subscribers(id), ports.world.now());
   const calls = pendingWork(state).filter((effect) => effect.type === 'run-tool');
   takeRequests();
   await delegateCalls(

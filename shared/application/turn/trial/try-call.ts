@@ -7,7 +7,7 @@
  */
 
 import { canonicalJson } from '../../../domain/canonical-json.ts';
-import { type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
+import { filesIdOf, type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
 import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect.ts';
 import type { CallId, SessionId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -151,12 +151,13 @@ type Source = { readonly source: FilesSource; readonly live: string | undefined 
 /** The files as they are now; behind an approved call of the same queue, as that will leave them. */
 const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnContext): Promise<Source> => {
   const { id, checkpoint } = await savedWorkspace(ports, session.workspace);
+  const live = checkpoint && filesIdOf(checkpoint);
   const before = triedBefore(state);
-  if (before === undefined) return { source: sourceOfWorkspace(id, checkpoint), live: checkpoint?.id };
+  if (before === undefined) return { source: sourceOfWorkspace(id, checkpoint), live };
   const fork = await ports.workspaces.get(before.workspace);
   if (fork === undefined || fork.deletedAt !== undefined)
     throw new AppError('conflict', 'the result of the call before it is gone');
-  return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live: checkpoint?.id };
+  return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live };
 };
 
 const callOf = ({ turn: { state } }: TurnContext) => {
