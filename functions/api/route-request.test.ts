@@ -107,6 +107,7 @@ test.each([
   ['another path', '/api/nowhere', {}],
   ['no path below', '/api/any/more', {}],
   ['a thing of a list without its name', '/api/any/', {}],
+  ['a thing in a thing without its name', '/api/things/x/', {}],
 ])('%s is a route that does not exist', async (_, path, change) => {
   const { status, body } = await ask('admin', path, change);
   expect([status, body.error.code]).toEqual([404, 'not_found']);

@@ -3,8 +3,8 @@
  * body of the contract. Every answer names the request, as `x-request-id`; a client's header of that name is not
  * read (AC4).
  *
- * A route is a method and a path: another method on a known path is as unknown as another path, 404. So is a list's path
- * with a slash at its end: that of one of its things, whose name is missing.
+ * A route is a method and a path: another method on a known path is as unknown as another path, 404. So is the path of a list or
+ * of a thing with a slash at its end: that of something in it, whose name is missing. Clients make one out of `files/..`.
  */
 
 import httpRouter, { type Route } from '@middy/http-router';
@@ -76,12 +76,15 @@ const routed = (routes: readonly ApiRoute[]) =>
     notFoundResponse,
   }) as unknown as (event: ApiEvent, context: Context) => Promise<StreamedResult>;
 
+/** A list of the deployment, or one thing. */
+const endsWithName = /^[^{]*$|\{[^+}]*\}$/;
+
 /** A resource is checked itself: its owner decides between 404 and 403 (resource-route.ts). */
 const guarded = ({ method, path, needs, resource, contract, handler }: ApiRoute) => ({
   method,
   path,
   handler: async (event: ApiEvent): Promise<StreamedResult> => {
-    if (!path.includes('{') && event.path.endsWith('/')) return notFoundResponse();
+    if (event.path.endsWith('/') && endsWithName.test(path)) return notFoundResponse();
     if (resource === undefined) {
       requirePermission(principalOf(event), needs);
       refuseFields(event, contract);

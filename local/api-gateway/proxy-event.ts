@@ -115,9 +115,17 @@ export const mapRequest = (request: IncomingMessage): RequestMaps => {
   };
 };
 
-/** Reads only the origin form of a request target; `*` and `http://elsewhere/` become `/`. */
-export const urlOf = ({ url = '/' }: IncomingMessage): URL =>
-  new URL(`http://origin${url.startsWith('/') ? url : '/'}`);
+type Target = { readonly pathname: string; readonly searchParams: URLSearchParams };
+
+/**
+ * Reads only the origin form of a request target; `*` and `http://elsewhere/` become `/`. The path stays as it came: a parser of
+ * URLs resolves `..`, and the deletion of a file would be that of its session.
+ */
+export const urlOf = ({ url = '/' }: IncomingMessage): Target => {
+  const [target = ''] = (url.startsWith('/') ? url : '/').split('#');
+  const [pathname = '', search = ''] = target.split(/\?(.*)/s);
+  return { pathname, searchParams: new URLSearchParams(search) };
+};
 
 export const sourceIpOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? '127.0.0.1';
 

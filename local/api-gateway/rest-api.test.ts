@@ -230,16 +230,33 @@ test('the web app is served with its content types and a strict policy', async (
   expect((await fetch(`${url}/app.js`)).headers.get('cache-control')).toBe('no-store');
 });
 
-const getRaw = (url: string, path: string): Promise<number | undefined> =>
+/** Sends the path as it is: `fetch` resolves its `..`. */
+const getRaw = (
+  url: string,
+  path: string,
+): Promise<{ readonly status: number | undefined; readonly text: string }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
-    const raw = sendRaw({ hostname, port, path }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
+    const raw = sendRaw({ hostname, port, path }, async (answer) => {
+      const text = Buffer.concat(await Array.fromAsync(answer)).toString();
+      resolve({ status: answer.statusCode, text });
     });
     raw.on('error', reject);
     raw.end();
   });
+
+test.each([
+  ['/api/sessions/a/files/..', '/api/sessions/a/files/..'],
+  ['/api/sessions/a/files/%2e%2e/b?q=..', '/api/sessions/a/files/%2e%2e/b'],
+  ['/api/../mcp', '/api/../mcp'],
+  ['/api/a\\b', '/api/a\\b'],
+])('A11: the path %s stays as it came', async (path, seen) => {
+  const { text } = await getRaw(await open(), path);
+  expect(JSON.parse(text)).toMatchObject({
+    path: seen,
+    pathParameters: { proxy: seen.slice('/api/'.length) },
+  });
+});
 
 test.each([
   '/../secret.js',
@@ -250,7 +267,7 @@ test.each([
   '/tsconfig.json',
   '/api',
 ])('there is no file at %s', async (path) => {
-  expect(await getRaw(await open(), path)).toBe(404);
+  expect((await getRaw(await open(), path)).status).toBe(404);
 });
 
 test.each(['/api', '/api?x=1', '/mcp/more', '/mcp/', '/mcp/?x=1'])(

@@ -101,8 +101,7 @@ const answer = async (request: IncomingMessage, response: ServerResponse, origin
   const route = matchRoute(origin.restRoutes, pathname);
   if (route !== undefined) {
     await answerFromFunction(request, response, { functions: origin.functions, route, limits: origin.rest });
-  } else if (/^\/(?:api|mcp)(?:[/?]|$)/.test(request.url ?? '')) {
-    // No route, also of a URL with `..`, which is resolved before it is matched.
+  } else if (/^\/(?:api|mcp)(?:\/|$)/.test(pathname)) {
     const requestId = randomUUID();
     for (const name of ['x-request-id', 'x-amzn-requestid']) response.setHeader(name, requestId);
     sendJson(response, 404, errorBody(new AppError('not_found', 'there is no such route'), requestId));

@@ -96,12 +96,14 @@ async function* payloads(events: Events): AsyncGenerator<Uint8Array> {
   let isComplete = false;
   for await (const { PayloadChunk, InvokeComplete } of events ?? []) {
     if (PayloadChunk?.Payload !== undefined) yield PayloadChunk.Payload;
-    if (InvokeComplete?.ErrorCode !== undefined)
-      throw new Error(`the link failed: ${InvokeComplete.ErrorCode}`);
+    if (InvokeComplete?.ErrorCode !== undefined) throw brokeOff(InvokeComplete.ErrorCode);
     isComplete ||= InvokeComplete !== undefined;
   }
-  if (!isComplete) throw new Error('the link was interrupted');
+  if (!isComplete) throw brokeOff('it did not say that it is complete');
 }
+
+/** Read by the caller of an execution, beside what it had printed: a sandbox that dies ends its link like this. */
+const brokeOff = (cause: string): Error => new Error('the connection to the sandbox broke', { cause });
 
 type Answering = {
   readonly stop: () => void;
