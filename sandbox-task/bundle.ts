@@ -186,7 +186,7 @@ export const filterFile = (folder: string, processor: string): string => {
 };
 
 /** Each file is replaced at once: another program may read the folder concurrently. The image copies all: those of an older build go. */
-const replaceFiles = async (folder: string): Promise<void> => {
+export const replaceFiles = async (folder: string): Promise<void> => {
   await mkdir(kept, { recursive: true });
   const fresh = await mkdtemp(join(kept, 'new-'));
   await bundleSandbox(fresh);
@@ -195,7 +195,8 @@ const replaceFiles = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   const names = await readdir(fresh);
   for (const name of names) await rename(join(fresh, name), join(folder, name));
-  for (const name of await readdir(folder)) if (!names.includes(name)) await rm(join(folder, name));
+  for (const name of await readdir(folder))
+    if (!names.includes(name)) await rm(join(folder, name), { recursive: true, force: true });
   await rm(fresh, { recursive: true });
 };
 

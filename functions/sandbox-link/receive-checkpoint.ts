@@ -28,6 +28,8 @@ export type ReceivedCheckpoint = {
   readonly leftOut: readonly LeftOut[];
   /** The whole pack, with bytes that no entry points to. */
   readonly packBytes: number;
+  /** Files whose content came. */
+  readonly sentFiles: number;
 };
 
 type FileHeader = Extract<ArchiveHeader, { type: 'file' }>;
@@ -48,6 +50,7 @@ type Receipt = {
   phase: 'before' | 'within' | 'after';
   file: OpenFile | undefined;
   packBytes: number;
+  sentFiles: number;
   workspaceBytes: number;
   manifestBytes: number;
 };
@@ -70,13 +73,14 @@ export const receiveCheckpoint = async (
     phase: 'before',
     file: undefined,
     packBytes: 0,
+    sentFiles: 0,
     workspaceBytes: 0,
     manifestBytes: 0,
   };
   for await (const frame of frames) await receiveFrame(receipt, frame);
   if (receipt.phase !== 'after') throw new Error('the archive ends without its end');
-  const { entries, leftOut, packBytes } = receipt;
-  return { entries, leftOut, packBytes };
+  const { entries, leftOut, packBytes, sentFiles } = receipt;
+  return { entries, leftOut, packBytes, sentFiles };
 };
 
 const filesOf = (base: Base): FileEntry[] => (base?.entries ?? []).filter((entry) => entry.type === 'file');
@@ -161,6 +165,7 @@ const addSame = (receipt: Receipt, { path, mode, mtimeMs, size }: FileHeader): v
 const openFile = (receipt: Receipt, header: FileHeader): void => {
   addPath(receipt, header.path, 'file');
   countEntry(receipt, header.path);
+  receipt.sentFiles += 1;
   receipt.file = { header, offset: receipt.packBytes, hash: createHash('sha256'), size: 0 };
 };
 

@@ -35,6 +35,7 @@ import {
   readJson,
   readRefusal,
 } from './sandbox-request.ts';
+import { settle } from './settle.ts';
 
 export type LinkContext = {
   readonly target: URL;
@@ -101,6 +102,8 @@ const receive = async (response: IncomingMessage, job: Job): Promise<SaveAnswer>
     const received = { ...sent, entries: withoutCopies(base?.entries ?? [], sent.entries, call.id) };
     if (base !== undefined && isUnchanged(base.entries, received.entries)) {
       await pack.abort();
+      // It sent files that it could not tell from others; their stats are those of the base from now on.
+      if (received.sentFiles > 0) await settle(call, context, `/settle?id=${call.id}&as=${base.id}`);
       return { status: 'unchanged', leftOut: nameSome(received.leftOut), logs: [] };
     }
     // A pack that no entry points to holds only contents that the base has, or that changed while they were read.

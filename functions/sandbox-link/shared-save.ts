@@ -14,6 +14,7 @@ import { nameSome } from './manifest.ts';
 import { type ReceivedShared, receiveShared } from './receive-shared.ts';
 import { expectStatus, headersOf, isOverBounds, openRequest, readRefusal } from './sandbox-request.ts';
 import { type LinkContext, silenceMsMax } from './save.ts';
+import { settle } from './settle.ts';
 
 export type SharedLinkContext = LinkContext & { readonly sharedBucket: SharedBucket };
 
@@ -57,7 +58,7 @@ const saveShared = async (
   expectStatus(response, 200);
   const { files, bytes, removed, leftOut, hasChanges } = await receive(response, owner, context);
   await context.sharedBucket.remove(removed);
-  if (hasChanges) await settle(call, context);
+  if (hasChanges) await settle(call, context, `/shared/settle?id=${call.id}`);
   context.telemetry.info('a shared volume was saved', { files, bytes, removed: removed.length });
   return { files, bytes, removed: removed.length, leftOut: nameSome(leftOut) };
 };
@@ -72,23 +73,5 @@ const receive = async (
   } catch (cause) {
     response.destroy();
     throw cause;
-  }
-};
-
-/** A sandbox that misses this request sends the same changes again. */
-const settle = async (call: SaveCall, { target, telemetry }: SharedLinkContext): Promise<void> => {
-  try {
-    const response = await openRequest({
-      target,
-      method: 'POST',
-      path: `/shared/settle?id=${call.id}`,
-      headers: headersOf(call),
-      body: new Uint8Array(0),
-      silenceMsMax,
-    });
-    expectStatus(response, 204);
-    response.destroy();
-  } catch (error) {
-    telemetry.warn('a sandbox was not notified that its shared volume is saved', { error });
   }
 };

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { NamedTemplate } from '#shared/domain/template.ts';
-import { bundleSandbox } from '../../sandbox-task/bundle.ts';
+import { replaceFiles } from '../../sandbox-task/bundle.ts';
 import { templateTarget, writeTemplateFolder } from '../../sandbox-task/template-image.ts';
 import { logLines } from '../process/log-lines.ts';
 import { openAddressProxy } from './address-proxy.ts';
@@ -79,7 +79,7 @@ export const sweepContainers = async (engine: ContainerEngine, runName: string):
 
 /** Builds the image from the sources. */
 export const buildImage = async (engine: ContainerEngine): Promise<Containers> => {
-  await bundleSandbox(join(source, 'dist'));
+  await replaceFiles(join(source, 'dist'));
   await run(engine, ['build', '--quiet', '--tag', localImage, '--target', 'python', source]);
   return { engine, image: localImage };
 };
@@ -97,7 +97,7 @@ export const buildTemplateImage = async (
     await writeTemplateFolder(template.dockerfile, folder);
     await build('--target', templateTarget, folder);
   } else {
-    await bundleSandbox(join(source, 'dist'));
+    await replaceFiles(join(source, 'dist'));
     await build('--target', 'node', '--build-arg', `NODE_IMAGE=${template.image}`, source);
   }
   return { engine, image };

@@ -4,9 +4,11 @@ import { walkWorkspace } from './workspace-path.ts';
 
 const comparedEntriesMax = 200;
 
+export const isComparable = (index: FileIndex): boolean => index.size() <= comparedEntriesMax;
+
 /** True when the folder has exactly the entries of the index, and each has the same stat. */
 export const isAsIndexed = (folder: string, index: FileIndex): boolean => {
-  if (index.size() > comparedEntriesMax) return false;
+  if (!isComparable(index)) return false;
   let count = 0;
   for (const walked of walkWorkspace(folder)) {
     count += 1;

@@ -6,11 +6,12 @@
  * request. The shared volume remembers the one state that was stored or restored: a checkpoint counts once its receiver confirms it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunnerMessage, TransferRequest, VolumeName } from '../wire/messages.ts';
+import type { RunnerMessage } from '../wire/messages.ts';
+import type { TransferRequest, VolumeName } from '../wire/transfer-messages.ts';
 import { openCheckpoint, openSharedCheckpoint, type RunningCheckpoint } from './checkpoint.ts';
 import { createIndexCache, type FileIndex, settleMs } from './file-index.ts';
 import { openRestore, type RunningRestore } from './restore.ts';
-import { isAsIndexed } from './same-state.ts';
+import { isAsIndexed, isComparable } from './same-state.ts';
 import { FileRefusal } from './workspace-path.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
@@ -99,7 +100,7 @@ export const createTransfers = ({ workspace, sharedPath }: Folders): Transfers =
       case 'restore-open':
         return open(request);
       case 'checkpoint-settle':
-        volumeNamed('shared').settle(request.checkpoint);
+        volumeNamed(request.volume).settle(request.checkpoint, request.as);
         return done;
       case 'checkpoint-compare':
         return compare(request.checkpoint);
@@ -138,8 +139,8 @@ type Volume = {
   readonly keepSent: (checkpoint: string, index: FileIndex) => void;
   readonly openRestore: () => RunningRestore;
   readonly keepRestored: (checkpoint: string, index: FileIndex, isWhole: boolean) => void;
-  /** The sent checkpoint is stored. */
-  readonly settle: (checkpoint: string) => void;
+  /** The sent checkpoint is stored; that of the workspace was the older one over again. */
+  readonly settle: (checkpoint: string, as: string) => void;
 };
 
 type WorkspaceVolume = Volume & {
@@ -158,7 +159,7 @@ const createWorkspaceVolume = (folder: string): WorkspaceVolume => {
     },
     keepSent: (checkpoint, index) => {
       // A checkpoint without any change is not stored: its base stays the newest.
-      newest = indices.find(base)?.equals(index) ? base : checkpoint;
+      newest = isComparable(index) && indices.find(base)?.equals(index) ? base : checkpoint;
       indices.keep(checkpoint, index);
     },
     isAsSaved: (checkpoint) => {
@@ -170,8 +171,11 @@ const createWorkspaceVolume = (folder: string): WorkspaceVolume => {
       indices.keep(checkpoint, index);
       newest = isWhole ? checkpoint : undefined;
     },
-    settle: () => {
-      throw new FileRefusal('invalid_request', 'a checkpoint of the workspace is settled by the next');
+    settle: (checkpoint, as) => {
+      const index = indices.find(checkpoint);
+      if (index === undefined) throw new FileRefusal('conflict', 'other checkpoints came after it');
+      indices.keep(as, index);
+      if (newest === checkpoint) newest = as;
     },
   };
 };

@@ -3,7 +3,7 @@
  * ends an older one that still runs or waits, so that none reaches a sandbox that was made ready after a later one.
  */
 import * as z from 'zod';
-import type { VolumeName } from '../wire/messages.ts';
+import type { VolumeName } from '../wire/transfer-messages.ts';
 import { Refusal } from './refusal.ts';
 
 export type RestoreFence = {

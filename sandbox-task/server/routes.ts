@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { codeContextName, codeContextRule } from '#shared/contracts/tools/sandbox-tools.ts';
-import type { VolumeName } from '../wire/messages.ts';
 import { isLanguage, type Language } from '../wire/program-messages.ts';
+import type { VolumeName } from '../wire/transfer-messages.ts';
 import type { AgentEndpoint } from './agent/agent-endpoint.ts';
 import type { Bearer } from './bearer.ts';
 import type { CallRegistry } from './call-registry.ts';
@@ -101,17 +101,19 @@ const routes: readonly { readonly pattern: RegExp; readonly serve: Serve }[] = [
       });
     },
   },
+  {
+    pattern: /^POST \/settle$/,
+    serve: (parts, { query, response }) => {
+      const [checkpoint, as] = [readTransferId(query), readTransferId(query, 'as')];
+      return settle(parts, { volume: 'workspace', checkpoint, as }, response);
+    },
+  },
   { pattern: /^GET \/shared\/checkpoint$/, serve: (parts, exchange) => save(parts, exchange, 'shared') },
   { pattern: /^POST \/shared\/restore$/, serve: (parts, exchange) => restore(parts, exchange, 'shared') },
   {
     pattern: /^POST \/shared\/settle$/,
-    serve: async (parts, { query, response }) => {
-      const id = readTransferId(query);
-      refuseWithout(parts, 'shared');
-      // Never between the pieces of another transfer.
-      await parts.transfers.run(() => settleCheckpoint(parts.userSide, id));
-      response.writeHead(204).end();
-    },
+    serve: (parts, { query, response }) =>
+      settle(parts, { volume: 'shared', checkpoint: readTransferId(query), as: '' }, response),
   },
   {
     pattern: /^POST \/claim$/,
@@ -177,6 +179,17 @@ const restore = async (
     superseded.throwIfAborted();
     sendJson(response, await receiveRestore(parts.userSide, { volume, id }, request));
   });
+};
+
+/** Never between the pieces of another transfer. */
+const settle = async (
+  parts: RouteParts,
+  settled: Parameters<typeof settleCheckpoint>[1],
+  response: ServerResponse,
+): Promise<void> => {
+  refuseWithout(parts, settled.volume);
+  await parts.transfers.run(() => settleCheckpoint(parts.userSide, settled));
+  response.writeHead(204).end();
 };
 
 const refuseWithout = ({ hasSharedVolume }: RouteParts, volume: VolumeName): void => {

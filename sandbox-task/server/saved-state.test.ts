@@ -112,6 +112,23 @@ test('only the newest state that left counts; one without any change leaves that
   expect([await afterCall(first), await afterCall(another)]).toEqual([undefined, 0]);
 });
 
+test('one that had nothing new for its receiver is settled as the older one', async () => {
+  await fill();
+  const first = await saved();
+  await chmod(inside('folder/file'), 0o600);
+  await chmod(inside('folder/file'), 0o644);
+  await settled();
+  // The same mode again, under another time: the runner cannot tell that from a change.
+  expect(await afterCall(first)).toBeUndefined();
+  const again = await saved(first);
+  expect([await afterCall(first), await afterCall(again)]).toEqual([undefined, 0]);
+  const settle = (id: string, as: string) => sandbox.ask('POST', `/settle?id=${id}&as=${as}`);
+  expect((await settle(again, first)).status).toBe(204);
+  expect([await afterCall(first), await afterCall(again)]).toEqual([0, undefined]);
+  expect((await settle(randomUUID(), first)).status).toBe(409);
+  expect((await settle(again, 'x')).status).toBe(400);
+});
+
 test('an unknown checkpoint, none, and one that is no id are not compared', async () => {
   await fill();
   const id = await saved();

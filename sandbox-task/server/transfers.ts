@@ -13,7 +13,8 @@ import * as z from 'zod';
 import { type ArchiveFrame, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import { isPlainPath } from '#shared/domain/checkpoint.ts';
-import type { MissingEntry, VolumeName } from '../wire/messages.ts';
+import type { MissingEntry } from '../wire/messages.ts';
+import type { VolumeName } from '../wire/transfer-messages.ts';
 import { type ArchiveCheck, createArchiveCheck } from './archive-check.ts';
 import { endPaced, stallMsMax, writePaced } from './http-messages.ts';
 import type { LogRing } from './logs.ts';
@@ -31,9 +32,11 @@ export const readCheckpointRequest = (volume: VolumeName, parameters: URLSearchP
   return { ...request.data, volume };
 };
 
-/** `POST /shared/settle`: the checkpoint with this id is stored. */
-export const settleCheckpoint = async (userSide: UserSide, checkpoint: string): Promise<void> => {
-  expectAnswer(await userSide.ask({ type: 'checkpoint-settle', transfer: '', checkpoint }), 'done');
+type Settled = { readonly volume: VolumeName; readonly checkpoint: string; readonly as: string };
+
+/** The sent checkpoint is stored, or had nothing new beside the one that it settles `as`. */
+export const settleCheckpoint = async (userSide: UserSide, settled: Settled): Promise<void> => {
+  expectAnswer(await userSide.ask({ type: 'checkpoint-settle', transfer: '', ...settled }), 'done');
 };
 
 type CheckpointParts = { readonly userSide: UserSide; readonly logRing: Pick<LogRing, 'last'> };
@@ -86,9 +89,9 @@ const checkPiece = async (check: ArchiveCheck, piece: Buffer): Promise<void> => 
 /** Frames are sent on together from this size. */
 const pieceBytesMin = 128 * 1024;
 
-export const readTransferId = (parameters: URLSearchParams): string => {
-  const id = z.uuid().safeParse(parameters.get('id'));
-  if (!id.success) throw new Refusal('invalid_request', 'id is a UUID');
+export const readTransferId = (parameters: URLSearchParams, name: 'id' | 'as' = 'id'): string => {
+  const id = z.uuid().safeParse(parameters.get(name));
+  if (!id.success) throw new Refusal('invalid_request', `${name} is a UUID`);
   return id.data;
 };
 

@@ -7,6 +7,7 @@
 import type { FileRequest } from './file-messages.ts';
 import type { ProcessRequest, ProcessStream } from './process-messages.ts';
 import type { CodeContext, Language, ResultShape, StdioBlock } from './program-messages.ts';
+import type { TransferRequest } from './transfer-messages.ts';
 
 /** The oom_score_adj of user processes: the highest there is. */
 export const userOomScore = 1000;
@@ -104,46 +105,6 @@ export type RunnerRequest =
   | StdioRequest
   | ProcessRequest
   | TransferRequest;
-
-/** Which of the two folders is saved or restored. */
-export type VolumeName = 'workspace' | 'shared';
-
-/** A checkpoint is pulled piece by piece and a restore acknowledged piece by piece: neither end holds more than one. */
-export type TransferRequest =
-  | {
-      readonly type: 'checkpoint-open';
-      readonly id: number;
-      readonly transfer: string;
-      readonly volume: VolumeName;
-      readonly checkpoint: string;
-      /** For the workspace alone: the shared volume has its own. */
-      readonly base: string;
-    }
-  | { readonly type: 'checkpoint-read'; readonly id: number; readonly transfer: string }
-  | {
-      readonly type: 'restore-open';
-      readonly id: number;
-      readonly transfer: string;
-      readonly volume: VolumeName;
-      readonly checkpoint: string;
-      /** Single entries of the workspace: no state that a checkpoint begins with. */
-      readonly applies: boolean;
-    }
-  /** The payload is frames of shared/contracts/archive.ts, cut anywhere. */
-  | { readonly type: 'restore-write'; readonly id: number; readonly transfer: string }
-  | { readonly type: 'restore-end'; readonly id: number; readonly transfer: string }
-  /**
-   * `settle`: the sent checkpoint of the shared volume is stored, and the next one holds the changes since. `compare`: whether the
-   * workspace is as this checkpoint has it.
-   */
-  | {
-      readonly type: 'checkpoint-settle' | 'checkpoint-compare';
-      readonly id: number;
-      readonly transfer: string;
-      readonly checkpoint: string;
-    }
-  /** Forgets it, finished or not. */
-  | { readonly type: 'transfer-close'; readonly id: number; readonly transfer: string };
 
 /** The payload is `StdioWork` as JSON: with its arguments it is longer than a header may be. */
 type StdioRequest = { readonly type: 'ask-stdio'; readonly id: number; readonly timeoutMs: number };

@@ -41,6 +41,9 @@ test('commands and code that change nothing are not followed by a save', async (
   expect(await count(() => exec('echo more >> file; sleep 0.1'))).toBe(1);
   expect(await count(() => exec('true'))).toBe(0);
   expect(await count(() => exec('mkdir folder'))).toBe(1);
+  // A time of a change without a change: one save finds nothing new, and the next call needs none.
+  expect(await count(() => exec('chmod 600 file; chmod 644 file; sleep 0.1'))).toBe(1);
+  expect(await count(() => exec('true'))).toBe(0);
   // The lines of the sandbox's log come with a save.
   const code = "import sys; print('told', file=sys.stderr)";
   expect(await count(() => post(`/api/sessions/${id}/code`, { code }))).toBe(1);

@@ -194,9 +194,10 @@ const start = async (
     sendJson(response, { processId, ...wanted }, 202);
   } else {
     leave();
+    const result = resultOf(entry);
     const asSaved = await savedState(request);
     if (asSaved !== undefined) response.setHeader(asSavedHeader, asSaved);
-    sendJson(response, resultOf(entry));
+    sendJson(response, result);
   }
 };
 

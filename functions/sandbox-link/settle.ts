@@ -1,0 +1,26 @@
+/** Tells a sandbox what became of a checkpoint that it sent. One that misses it sends the same again: a failure is logged alone. */
+import type { SaveCall } from '#shared/contracts/sandbox-link.ts';
+import type { Telemetry } from '#shared/ports/telemetry.ts';
+import { expectStatus, headersOf, openRequest } from './sandbox-request.ts';
+
+/** It waits behind other transfers of the sandbox. */
+const silenceMsMax = 60_000;
+
+/** `path` with the ids in its query. A sandbox of an earlier release does not know that of the workspace. */
+export const settle = async (
+  call: SaveCall,
+  { target, telemetry }: { readonly target: URL; readonly telemetry: Telemetry },
+  path: `/settle?${string}` | `/shared/settle?${string}`,
+): Promise<void> => {
+  try {
+    const response = await openRequest({
+      ...{ target, method: 'POST', path, headers: headersOf(call) },
+      body: new Uint8Array(0),
+      silenceMsMax,
+    });
+    if (response.statusCode !== 404) expectStatus(response, 204);
+    response.destroy();
+  } catch (error) {
+    telemetry.warn('a sandbox was not told what became of its checkpoint', { error });
+  }
+};
