@@ -1,12 +1,14 @@
-/** The address of a link to a file: a person or a program elsewhere opens it, who may not reach the address of the request. */
+/** Links to files: an address that a person or a program elsewhere can open, for a session that has not ended. */
 import { expect, test } from 'vitest';
 import { newSession } from '../../tests/conformance/session-fixture.ts';
 import type { ApiEvent } from './api-route.ts';
 import { type Links, linkRoutes } from './file-link-routes.ts';
 
-const session = newSession();
-
-const linkOf = async (publicUrl: string | undefined, headers: Record<string, string>): Promise<string> => {
+const linkOf = async (
+  publicUrl: string | undefined,
+  headers: Record<string, string>,
+  session = newSession(),
+): Promise<string> => {
   const ports = {
     turns: { getWithTurn: async () => ({ session, turn: {} }) },
     fileLinks: { put: async () => undefined },
@@ -38,4 +40,12 @@ test.each<[string | undefined, Record<string, string>, string]>([
   const url = await linkOf(publicUrl, headers);
   expect(url.startsWith(origin)).toBe(true);
   expect(url.slice(origin.length)).toMatch(rest);
+});
+
+test.each([
+  newSession({ kind: 'execution', status: 'stopped' }),
+  newSession({ kind: 'execution', status: 'error' }),
+  newSession({ status: 'completed' }),
+])('a session of kind $kind that is $status gets no link, since it would open nothing', async (ended) => {
+  await expect(linkOf(undefined, {}, ended)).rejects.toMatchObject({ code: 'invalid_session_state' });
 });

@@ -50,7 +50,7 @@ export const linkRoutes = ({ ports, publicUrl }: Links): readonly ApiRoute[] => 
       summary: 'Make a link that reads or writes a file without a token',
       body: linkBody,
       answers: { 201: linkAnswer },
-      errors: ['path_outside_workspace'],
+      errors: ['path_outside_workspace', 'invalid_session_state'],
     },
     handler: async (event, { session }) => {
       const wish = bodyOf(event, linkBody);

@@ -14,6 +14,7 @@ import { findSession } from '../access/find-session.ts';
 import { throttle } from '../access/throttle.ts';
 import type { AccessDeps, Deps, FileDeps } from '../deps.ts';
 import { browseFiles, readAddressOf } from '../sandbox/browse-files.ts';
+import { requireActive } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { fileSuggestions } from './read-files.ts';
 
@@ -29,6 +30,8 @@ export const makeFileLink = async (
   { fileLinks, world }: Deps<'fileLinks' | 'world'>,
   { session, expiresInSeconds, ...wish }: LinkWish,
 ): Promise<{ readonly secret: string; readonly expiresAt: number }> => {
+  // The files of one that has ended are not served, so its link would open nothing.
+  requireActive(session);
   const secret = `${world.uuid()}${world.uuid()}`.replaceAll('-', '');
   const expiresAt = world.now() + expiresInSeconds * 1000;
   await fileLinks.put(world.sha256(secret), { ...wish, sessionId: session.id as SessionId, expiresAt });
