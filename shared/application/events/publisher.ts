@@ -38,7 +38,7 @@ export type Publisher = {
 };
 
 /** Subscribers, and the moment before they were read, in epoch milliseconds. */
-export type KnownSubscribers = { readonly subscribers: readonly Subscriber[]; readonly readAt: number };
+type KnownSubscribers = { readonly subscribers: readonly Subscriber[]; readonly readAt: number };
 
 /** The event that follows the last piece has the whole. */
 const streamedTypes: ReadonlySet<Frame['type']> = new Set(['delta', 'reasoning_delta', 'tool:progress']);
