@@ -1,7 +1,7 @@
 /**
  * A group of variables, whose schemas are made when they are first asked for.
  *
- * All groups together have hundreds of schemas, which take a tenth of the time of a function's start. A function reads a few groups.
+ * All groups together have hundreds of schemas, which take a tenth of the time of a function's start. A function reads some of the groups.
  */
 import type * as z from 'zod';
 
