@@ -1,16 +1,16 @@
 /**
  * The bundler of the functions: what esbuild makes of `functions/<name>/handler.ts`.
  *
- * For AWS each function is alone. One that loads a part only when it needs it (a provider's SDK, the client of registered servers)
- * is split: `index.mjs` and the chunks that it imports are loaded by each cold start, and the other chunks when they are first
- * used. A build of its own for each of those costs time, so the rest are built at once, with shared sources read once, and each
- * as one file. For one machine, whose functions share a process, all are one build that shares its chunks.
+ * For AWS each function is alone, and split: `index.mjs` and the chunks that it imports are loaded by each cold start, and what
+ * is loaded only when it is needed (a provider's SDK, a rare action) is in other chunks. For one machine, whose functions share
+ * a process, all are one build that shares its chunks.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build, buildSync, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
+import { credentialsElsewhere, lighterLibraries, smallerCache } from './bundling/lighter-libraries.ts';
 
 const inFunctions = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -38,9 +38,9 @@ const options = {
   banner: {
     js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);",
   },
-  alias,
+  alias: { ...alias, ...credentialsElsewhere, ...smallerCache },
+  plugins: [lighterLibraries],
   minify: true,
-  keepNames: true,
   legalComments: 'none',
   sourcemap: 'linked',
   sourcesContent: false,
@@ -49,41 +49,34 @@ const options = {
   outExtension: { '.js': '.mjs' },
 } as const satisfies BuildOptions;
 
-/** Of those with the largest parts that most calls do not need, and those that a person waits for at a connection. */
-const splitFunctions: readonly FunctionName[] = ['api', 'authorizer', 'janitor', 'mcp', 'socket', 'turn'];
-
 const functionNames = Object.keys(environments) as readonly FunctionName[];
-
-const isSplit = (name: FunctionName): boolean => splitFunctions.includes(name);
 
 const entryOf = (name: FunctionName): string => inFunctions(`./${name}/handler.ts`);
 
 /** Writes `index.mjs`, its chunks and their source maps into the folder. */
-export const bundleHandler = (name: FunctionName, folder: string): Metafile =>
-  buildSync({
-    ...options,
-    splitting: isSplit(name),
-    entryPoints: { index: entryOf(name) },
-    outdir: folder,
-  }).metafile;
+export const bundleHandler = (name: FunctionName, folder: string): Promise<Metafile> =>
+  bundleSplit({ entryPoints: { index: entryOf(name) }, outdir: folder });
 
 /** Writes a folder for each function. */
-export const bundleHandlers = (folder: string): void => {
-  const whole = functionNames.filter((name) => !isSplit(name));
-  const entryPoints = Object.fromEntries(whole.map((name) => [`${name}/index`, entryOf(name)]));
-  buildSync({ ...options, entryPoints, outdir: folder });
-  for (const name of functionNames.filter(isSplit)) bundleHandler(name, `${folder}/${name}`);
-};
+export const bundleHandlers = async (folder: string): Promise<ReadonlyMap<FunctionName, Metafile>> =>
+  new Map(
+    await Promise.all(
+      functionNames.map(async (name) => [name, await bundleHandler(name, `${folder}/${name}`)] as const),
+    ),
+  );
 
 /** Writes a program with the same options: the libraries of a function without the function. */
-export const bundleProgram = (contents: string, folder: string): Metafile =>
-  buildSync({
-    ...options,
+export const bundleProgram = (contents: string, folder: string): Promise<Metafile> =>
+  bundleSplit({
     stdin: { contents, resolveDir: inFunctions('..'), sourcefile: 'index.js' },
-    splitting: true,
     outdir: folder,
     entryNames: 'index',
-  }).metafile;
+  });
+
+const bundleSplit = async (own: BuildOptions): Promise<Metafile> => {
+  const { metafile } = await build({ ...options, ...own, splitting: true, metafile: true });
+  return metafile;
+};
 
 /**
  * Writes `<name>/index.mjs` for each function, and the chunks that they share.
@@ -100,7 +93,7 @@ export const bundleTogether = async (folder: string): Promise<void> => {
     ...options,
     splitting: true,
     entryPoints: Object.fromEntries(entries),
-    plugins: [importsOfHandlers],
+    plugins: [...options.plugins, importsOfHandlers],
     outdir: folder,
   });
 };

@@ -7,6 +7,7 @@
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { ValuesOf } from '#shared/config/group.ts';
 import { readVariables, type Variables } from '#shared/config/read-variables.ts';
 import { localSettings } from '#shared/config/settings.ts';
 import { addressLines } from './address-lines.ts';
@@ -79,7 +80,7 @@ const main = async (variables: Variables): Promise<void> => {
 const sharedVolumeOf = ({
   MSB_SHARED_VOLUME_PATH: path,
   MSB_SHARED_VOLUME_GUEST_PATH: guestPath,
-}: ReturnType<typeof localSettings.parse>): SharedVolume | undefined =>
+}: ValuesOf<typeof localSettings>): SharedVolume | undefined =>
   path === undefined ? undefined : { hostPath: resolve(path), guestPath };
 
 const readFlags = (): string | undefined => {

@@ -7,24 +7,19 @@ import type { FrameMeter } from '#shared/application/access/frame-meter.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import type { AwaitGreeting } from '#shared/application/connection/await-greeting.ts';
 import type { AuditDeps, Deps, MessageDeps } from '#shared/application/deps.ts';
-import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
-import { answerCall, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
-import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
-import { checkAttachments } from '#shared/application/turn/requests/check-attachments.ts';
-import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
-import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
 import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { framesPerSecondMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
-import { rootSessionOf } from '#shared/domain/session.ts';
+import { rootSessionOf, type Session } from '#shared/domain/session.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { AppError, errorBody, isAppError } from '#shared/errors.ts';
-import { answerTerminal, isTerminalAction, type TerminalPorts } from './answer-terminal.ts';
+import type { TerminalPorts } from './answer-terminal.ts';
 import type { SocketRequest } from './socket-request.ts';
+import { isTerminalAction } from './terminal-action.ts';
 
 export type FramePorts = MessageDeps &
   AuditDeps &
@@ -96,19 +91,44 @@ const act = async (
   if (action.action === 'tool:approval') return decide(ports, request, { action, settings });
   if (sessionId === undefined) throw withoutSession();
   const found = await enterSession(ports, { id: sessionId, principal, intent: 'write' });
+  if (action.action !== 'message') return actSeldom(ports, request, { action, found, settings });
+  const { text, messageId, model, thinking } = action;
+  const { session, seen } = found;
+  const attachments = await attachmentsOf(ports, session, action);
+  const from = { connectionId, acceptedAt };
+  await acceptMessage(ports, session, {
+    ...{ text, messageId, model, thinking, attachments },
+    ...from,
+    seen,
+  });
+};
+
+type Message = Extract<SocketAction, { action: 'message' }>;
+
+const attachmentsOf = async (ports: FramePorts, session: Session, message: Message) => {
+  if (message.attachments === undefined) return [];
+  const { checkAttachments } = await import('./seldom.ts');
+  return checkAttachments(ports, session, message);
+};
+
+type SeldomAction = Exclude<SocketAction, { action: 'ping' | 'tool:approval' | 'message' }>;
+
+type Seldom = {
+  readonly action: SeldomAction;
+  readonly found: FoundSession;
+  readonly settings: FrameSettings;
+};
+
+const actSeldom = async (
+  ports: FramePorts,
+  request: SocketRequest,
+  { action, found, settings }: Seldom,
+): Promise<void> => {
+  const { connectionId } = request;
+  const { answerCall, answerTerminal, cancelTree, declareTools, endSession, resetHistory } = await import(
+    './seldom.ts'
+  );
   switch (action.action) {
-    case 'message': {
-      const { text, messageId, model, thinking } = action;
-      const { session, seen } = found;
-      const attachments = await checkAttachments(ports, session, action);
-      const from = { connectionId, acceptedAt };
-      await acceptMessage(ports, session, {
-        ...{ text, messageId, model, thinking, attachments },
-        ...from,
-        seen,
-      });
-      break;
-    }
     case 'turn:cancel':
       await cancelTree(ports, found.session.id);
       break;
@@ -157,6 +177,7 @@ const decide = async (
   const find = () => findDecided(ports, { principal, own, named });
   const { callId } = decision;
   const { limits } = settings;
+  const { decideCall } = await import('./seldom.ts');
   const decisionOf = () => decision;
   await decideCall(ports, { sessionId, callId, find, decisionOf, principal, limits });
 };

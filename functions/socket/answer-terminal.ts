@@ -4,22 +4,17 @@ import type { ProcessDeps } from '#shared/application/deps.ts';
 import type { AttachTerminal } from '#shared/application/process/attach-terminal.ts';
 import { showProcess } from '#shared/application/process/list-processes.ts';
 import { changeProcess, type ProcessChange } from '#shared/application/process/use-process.ts';
-import type { SocketAction } from '#shared/contracts/socket-actions.ts';
 import { isUuid } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { SocketRequest } from './socket-request.ts';
-
-export type TerminalAction = Extract<SocketAction, { action: 'process:input' | 'process:resize' }>;
+import type { TerminalAction } from './terminal-action.ts';
 
 export type TerminalPorts = ProcessDeps & { readonly attachTerminal: AttachTerminal };
 
 type Received = Pick<SocketRequest, 'connectionId' | 'acceptedAt'> & {
   readonly session: Session;
 };
-
-export const isTerminalAction = (action: SocketAction): action is TerminalAction =>
-  action.action === 'process:input' || action.action === 'process:resize';
 
 export const answerTerminal = async (
   ports: TerminalPorts,

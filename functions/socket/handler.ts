@@ -2,20 +2,20 @@
 import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
-import { makeTerminalStore } from '#shared/adapters/aws/dynamo/terminal-store.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
-import { openSandboxLink, openSavedFiles } from '#shared/adapters/aws/open-sandbox-link.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { loadOnce } from '#shared/adapters/load-once.ts';
 import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
 import { openGreetings } from '#shared/application/connection/await-greeting.ts';
-import { closeConnection } from '#shared/application/connection/close-connection.ts';
-import { openAttacher } from '#shared/application/process/attach-terminal.ts';
+import type { AttachTerminal } from '#shared/application/process/attach-terminal.ts';
 import { readEnvironment } from '#shared/config/environment.ts';
 import { rateOf, sessionDefaultsOf, slotLimitsOf, turnLimitsOf } from '#shared/config/environment-values.ts';
 import { callsPerAnswerMax, frameRefusalMs } from '#shared/domain/limits.ts';
+import type { SandboxLink } from '#shared/ports/sandbox.ts';
+import type { SavedFiles } from '#shared/ports/workspace-archive.ts';
 import { answerFrame } from './answer-frame.ts';
 import { connect } from './connect.ts';
 import { decodeSocketEvent, type SocketContext } from './socket-request.ts';
@@ -32,14 +32,22 @@ const frameMeter = openFrameMeter({
   world: systemWorld,
 });
 
-const terminals = makeTerminalStore(table);
+const { correlation } = runtime;
+const seldom = loadOnce(async () =>
+  (await import('./seldom.ts')).openSeldomPorts(environment, {
+    ...{ table, lambda, correlation, followerStarter: common.invoker },
+  }),
+);
+const attachTerminal: AttachTerminal = async (...asked) => (await seldom()).attachTerminal(...asked);
+const link: SandboxLink = { fetch: async (...asked) => (await seldom()).link.fetch(...asked) };
+const savedFiles: SavedFiles = { fetch: async (...asked) => (await seldom()).savedFiles.fetch(...asked) };
 
 const ports = {
   ...common,
   ...slotLimitsOf(environment),
-  attachTerminal: openAttacher({ terminals, followerStarter: common.invoker, world: systemWorld }),
-  link: openSandboxLink(environment, { lambda, correlation: runtime.correlation }),
-  savedFiles: openSavedFiles(environment, { lambda, correlation: runtime.correlation }),
+  attachTerminal,
+  link,
+  savedFiles,
   frameMeter,
   awaitGreeting: openGreetings({ connections: common.connections, world: systemWorld }),
   callers: makeCallerStore(table),
@@ -60,13 +68,13 @@ type SocketEvent = APIGatewayProxyWebsocketEventV2WithRequestContext<SocketConte
 
 export const handler = runtime.handler<SocketEvent, APIGatewayProxyResult>(async (event) => {
   const request = decodeSocketEvent(event);
-  runtime.correlation.follow(request.correlationId);
+  correlation.follow(request.correlationId);
   switch (event.requestContext.eventType) {
     case 'CONNECT':
       return connect(ports, request, defaults);
     case 'DISCONNECT':
       frameMeter.forget(request.connectionId);
-      await closeConnection(ports, request, frameSettings.limits);
+      await (await import('./seldom.ts')).closeConnection(ports, request, frameSettings.limits);
       break;
     case 'MESSAGE':
       await answerFrame(ports, request, frameSettings);

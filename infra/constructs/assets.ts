@@ -12,7 +12,6 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import type { FunctionName } from '#shared/config/environment.ts';
-import { bundleHandlers } from '../../functions/bundle.ts';
 import { inRepository } from './repository-path.ts';
 
 /** Source maps contain its depth, not its name: every build has the same bytes. */
@@ -23,7 +22,7 @@ let isBundled = false;
 const bundleAll = (): void => {
   if (isBundled) return;
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
-  bundleHandlers(outdir);
+  execFileSync(process.execPath, [inRepository('functions/bundle-all.ts'), outdir], { stdio: 'inherit' });
   isBundled = true;
 };
 

@@ -7,7 +7,7 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Cluster, type FargateTaskDefinition } from 'aws-cdk-lib/aws-ecs';
 import { Construct } from 'constructs';
-import type * as z from 'zod';
+import type { ValuesOf } from '#shared/config/group.ts';
 import type { sandboxSettings } from '#shared/config/settings.ts';
 import { cpuUnits, type Flavor } from '../settings.ts';
 import { bundleSandbox, type SandboxImageProps } from './assets.ts';
@@ -31,7 +31,7 @@ export type SandboxClusterProps = {
 
 type OwnTemplate = 'python' | 'node';
 /** As `SANDBOX_TEMPLATES` names it. */
-export type NamedTemplate = NonNullable<z.output<typeof sandboxSettings>['SANDBOX_TEMPLATES']>[number];
+export type NamedTemplate = NonNullable<ValuesOf<typeof sandboxSettings>['SANDBOX_TEMPLATES']>[number];
 
 type Conditions = Readonly<Record<string, object>>;
 type TaskVariables = { readonly DEPLOYMENT: string; readonly SANDBOX_CLUSTER: string };

@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, Stack } from 'aws-cdk-lib';
 import { CfnTaskDefinition } from 'aws-cdk-lib/aws-ecs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
 import { bundleHandlers } from '../../functions/bundle.ts';
+import { named } from '../../functions/bundling/lighter-libraries.ts';
+import { loadedBy } from '../../functions/bundling/static-closure.ts';
+import { inRepository } from '../constructs/repository-path.ts';
 import { type Settings, settingsOf, stages } from '../settings.ts';
 import { synthesise } from './synthesise.ts';
 
@@ -114,7 +118,10 @@ describe('settings', () => {
 
 describe('a bundle', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundles-'));
-  beforeAll(() => bundleHandlers(folder));
+  let bundles: ReadonlyMap<FunctionName, Metafile>;
+  beforeAll(async () => {
+    bundles = await bundleHandlers(folder);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const valid: Record<string, string> = {
@@ -145,4 +152,30 @@ describe('a bundle', () => {
       expect(execFileSync(process.execPath, [start], { env, encoding: 'utf8' })).toBe('function');
     },
   );
+
+  /** The code that a start loads, in kB at most: a hundredth above its size when this was written (docs/performance.md, "A start"). */
+  const loadedKbMax: Readonly<Record<FunctionName, number>> = {
+    ...{ authorizer: 401, socket: 590, 'on-connected': 489, terminal: 512, turn: 836, relay: 574 },
+    ...{ 'sandbox-link': 477, 'task-events': 529, janitor: 864, schedules: 628, webhooks: 387 },
+    ...{ api: 1195, mcp: 1315, synthetic: 371 },
+  };
+
+  test.each(Object.entries(loadedKbMax))('of %s loads at most %d kB at a start', (name, kbMax) => {
+    const metafile = bundles.get(name as FunctionName);
+    if (metafile === undefined) throw new Error(`there is no bundle of ${name}`);
+    expect(loadedBy(metafile).bytes / 1000).toBeLessThan(kbMax);
+  });
+
+  test('keeps the names of the classes that a library asks itself for', () => {
+    const libraries = [...bundles.values()]
+      .flatMap(({ outputs }) => Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs)))
+      .filter((path) => path.startsWith('node_modules/'));
+    const asking = [...new Set(libraries)].filter((path) =>
+      /\b(?:this\.constructor|new\.target)\.name\b/.test(readFileSync(inRepository(path), 'utf8')),
+    );
+    // Its only use is in the text of an error for an author of protocols.
+    const known = 'node_modules/@smithy/core/dist-es/submodules/protocols/HttpProtocol.js';
+    expect(asking.filter((path) => path !== known && !named.test(path))).toEqual([]);
+    expect(asking.filter((path) => named.test(path))).not.toEqual([]);
+  });
 });

@@ -32,7 +32,7 @@ export const functionsUnderEmulator: Proof = {
     await using opened = new AsyncDisposableStack();
     opened.defer(() => rm(home, { recursive: true, force: true }));
     const functionsFolder = join(home, 'functions');
-    bundleHandlers(functionsFolder);
+    await bundleHandlers(functionsFolder);
     const emulated = emulate(emulator);
     const cloud = await startCloud({
       ...{ home, port: 0, token, functionsFolder, sweepMs: neverMs },

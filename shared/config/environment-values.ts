@@ -1,6 +1,6 @@
 /** Values of the application from the variables of its environment: limits, lifetimes and defaults, in its own units. */
-import type * as z from 'zod';
 import type { ceiling, decisions } from './environment-parts.ts';
+import type { ValuesOf } from './group.ts';
 import type {
   lifetimeSettings,
   quotaSettings,
@@ -9,7 +9,7 @@ import type {
   treeSettings,
 } from './settings.ts';
 
-type LifetimeVariables = z.output<typeof lifetimeSettings>;
+type LifetimeVariables = ValuesOf<typeof lifetimeSettings>;
 
 /** The lifetimes of sessions, their sandboxes and what they leave, in milliseconds. */
 export const lifetimesOf = (variables: LifetimeVariables) => ({
@@ -21,7 +21,7 @@ export const lifetimesOf = (variables: LifetimeVariables) => ({
 });
 
 /** The limits of slots and conversations, and the lifetimes of the sessions whose sandboxes give way. */
-export const slotLimitsOf = (variables: z.output<typeof quotaSettings> & LifetimeVariables) => ({
+export const slotLimitsOf = (variables: ValuesOf<typeof quotaSettings> & LifetimeVariables) => ({
   slotLimits: {
     executionMax: variables.MSB_MAX_SESSIONS,
     agentMax: variables.MAX_AGENT_SLOTS,
@@ -31,8 +31,8 @@ export const slotLimitsOf = (variables: z.output<typeof quotaSettings> & Lifetim
   lifetimes: lifetimesOf(variables),
 });
 
-type DefaultVariables = z.output<typeof sandboxSettings> &
-  z.output<typeof lifetimeSettings> & {
+type DefaultVariables = ValuesOf<typeof sandboxSettings> &
+  ValuesOf<typeof lifetimeSettings> & {
     readonly MODEL?: string | undefined;
     readonly TEMPLATES_PROBLEM?: string | undefined;
   };
@@ -52,14 +52,14 @@ export const sessionDefaultsOf = (variables: DefaultVariables) => ({
 });
 
 /** The limits of a turn, for every function that moves it. */
-export const turnLimitsOf = (variables: z.output<typeof decisions>) => ({
+export const turnLimitsOf = (variables: ValuesOf<typeof decisions>) => ({
   stepsMax: variables.MAX_STEPS_PER_TURN,
   usdMax: variables.MAX_COST_USD,
 });
 
 /** The limits of trees of agents, where a session has none of its own. */
 export const treeLimitsOf = (
-  variables: z.output<typeof treeSettings> & Pick<z.output<typeof decisions>, 'MAX_COST_USD'>,
+  variables: ValuesOf<typeof treeSettings> & Pick<ValuesOf<typeof decisions>, 'MAX_COST_USD'>,
 ): {
   readonly recursionDepthMax: number;
   readonly agentsPerSessionMax: number;
@@ -71,7 +71,7 @@ export const treeLimitsOf = (
 });
 
 /** Absent: no sandbox has a network. */
-export const egressCeilingOf = ({ EGRESS_ALLOW: allow }: z.output<typeof ceiling>) => ({
+export const egressCeilingOf = ({ EGRESS_ALLOW: allow }: ValuesOf<typeof ceiling>) => ({
   egressCeiling: allow === undefined ? undefined : { allow },
 });
 
@@ -81,7 +81,7 @@ export const egressBytesMaxOf = ({ MAX_EGRESS_MB }: { readonly MAX_EGRESS_MB: nu
   egressBytesMax: MAX_EGRESS_MB * bytesInMegabyte,
 });
 
-export const rateOf = (variables: z.output<typeof rateSettings>) => ({
+export const rateOf = (variables: ValuesOf<typeof rateSettings>) => ({
   perSecond: variables.RATE_LIMIT_PER_SECOND,
   burst: variables.RATE_LIMIT_BURST,
 });

@@ -30,6 +30,7 @@ import {
   turns,
   webhooks,
 } from './environment-parts.ts';
+import { type Group, group, type ValuesOf } from './group.ts';
 import { clientSettings, loginSettings } from './oidc-settings.ts';
 import { readVariables, type Variables } from './read-variables.ts';
 import {
@@ -51,13 +52,13 @@ import {
 } from './settings.ts';
 
 export const environments = {
-  authorizer: z.object({
+  authorizer: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
     ...publicAddress.shape,
-  }),
-  socket: z.object({
+  })),
+  socket: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...access.shape,
@@ -71,16 +72,16 @@ export const environments = {
     ...webhooks.shape,
     ...decisions.shape,
     ...sessions.shape,
-  }),
-  'on-connected': z.object({
+  })),
+  'on-connected': group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
     ...modelSettings.shape,
     /** True when agents are offered the tool that starts others. */
     MAX_RECURSION_DEPTH: treeSettings.shape.MAX_RECURSION_DEPTH,
-  }),
-  terminal: z.object({
+  })),
+  terminal: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...access.shape,
@@ -88,8 +89,8 @@ export const environments = {
     ...link.shape,
     ...terminals.shape,
     ...relays.shape,
-  }),
-  turn: z.object({
+  })),
+  turn: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
@@ -106,8 +107,8 @@ export const environments = {
     ...templates.shape,
     ...mcpSettings.shape,
     ...projectSecrets.shape,
-  }),
-  relay: z.object({
+  })),
+  relay: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
@@ -123,22 +124,22 @@ export const environments = {
     MAX_COST_USD: turnSettings.shape.MAX_COST_USD,
     MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
     ...projectSecrets.shape,
-  }),
-  'sandbox-link': z.object({
+  })),
+  'sandbox-link': group(() => ({
     ...deployment.shape,
     /** The only addresses it may open a connection to, as an IPv4 CIDR block. */
     SANDBOX_ADDRESS_RANGE: z.cidrv4().describe('an IPv4 CIDR block'),
     WORKSPACE_BUCKET: name,
-  }),
-  'task-events': z.object({
+  })),
+  'task-events': group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...sandboxPort.shape,
     ...sockets.shape,
     ...janitor.shape,
     ...webhooks.shape,
-  }),
-  janitor: z.object({
+  })),
+  janitor: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...sockets.shape,
@@ -151,8 +152,8 @@ export const environments = {
     ...mcpSettings.shape,
     ...seals.shape,
     ...projectSecrets.shape,
-  }),
-  schedules: z.object({
+  })),
+  schedules: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...access.shape,
@@ -169,14 +170,14 @@ export const environments = {
     SCHEDULE_ROLE: name,
     /** The dead-letter queue of the invocations it could not deliver. */
     SCHEDULE_DEAD_LETTERS: name,
-  }),
-  webhooks: z.object({
+  })),
+  webhooks: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...webhookSettings.shape,
     ...senderSettings.shape,
-  }),
-  api: z.object({
+  })),
+  api: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
@@ -208,8 +209,8 @@ export const environments = {
     ...projectSecrets.shape,
     /** The key under which new bundles are encrypted; absent: the one AWS manages. */
     PROJECT_SECRETS_KEY: z.string().startsWith('arn:').optional().describe('the ARN of a KMS key'),
-  }),
-  mcp: z.object({
+  })),
+  mcp: group(() => ({
     ...deployment.shape,
     ...table.shape,
     ...credentials.shape,
@@ -230,21 +231,21 @@ export const environments = {
     MAX_TOOL_SECONDS: turnSettings.shape.MAX_TOOL_SECONDS,
     /** The prices of models: those that a program may give to a child. */
     MODEL_PRICES: turnSettings.shape.MODEL_PRICES,
-  }),
-  synthetic: z.object({ ...deployment.shape, ...table.shape, ...checkSettings.shape }),
+  })),
+  synthetic: group(() => ({ ...deployment.shape, ...table.shape, ...checkSettings.shape })),
 } as const;
 
 export type FunctionName = keyof typeof environments;
 
 /** The environment as a handler reads it. */
-export type Environment<F extends FunctionName> = z.output<(typeof environments)[F]>;
+export type Environment<F extends FunctionName> = ValuesOf<(typeof environments)[F]>;
 
 /**
  * The environment as infra sets it on the function: optional keys and defaults may be left out, everything is a
  * string.
  */
 export type EnvironmentFor<F extends FunctionName> = {
-  readonly [K in keyof z.input<(typeof environments)[F]>]: string;
+  readonly [K in keyof z.input<z.ZodObject<(typeof environments)[F]['shape']>>]: string;
 };
 
 /** For a handler's cold start; throws one line that names every variable that is wrong. */
@@ -252,7 +253,7 @@ export const readEnvironment = <F extends FunctionName>(
   functionName: F,
   variables: Variables,
 ): Environment<F> => {
-  const result = readVariables(environments[functionName] as z.ZodObject, variables);
+  const result = readVariables(environments[functionName] as Group, variables);
   if (result.ok) return result.value as Environment<F>;
   throw new Error(`${functionName} cannot start: ${result.problems.join('; ')}`);
 };

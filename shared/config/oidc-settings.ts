@@ -5,6 +5,7 @@
  * Refuses an issuer that is not behind https, unless it is on this machine, where one can be tried.
  */
 import * as z from 'zod';
+import { group } from './group.ts';
 
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -18,7 +19,7 @@ const isIssuer = (value: string): boolean => {
 
 const text = z.string().min(1).max(2048).describe('a text of 1 to 2048 characters');
 
-export const oidcSettings = z.object({
+export const oidcSettings = group(() => ({
   OIDC_ISSUER: z
     .string()
     .max(2048)
@@ -34,12 +35,12 @@ export const oidcSettings = z.object({
     .regex(/^(admin|project:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(:ro)?$/)
     .describe('admin, admin:ro, project:<uuid> or project:<uuid>:ro')
     .optional(),
-});
+}));
 
 /** The server that gives tokens to clients of `/mcp`: an issuer, where there is one, or the platform itself. */
-export const clientSettings = z.object({
+export const clientSettings = group(() => ({
   MCP_AUTHORIZATION_SERVER: z.enum(['issuer', 'platform']).default('issuer').describe('issuer or platform'),
-});
+}));
 
 export const isOwnAuthorizationServer = (environment: {
   readonly OIDC_ISSUER?: string | undefined;
@@ -47,7 +48,7 @@ export const isOwnAuthorizationServer = (environment: {
 }): boolean => environment.OIDC_ISSUER === undefined || environment.MCP_AUTHORIZATION_SERVER === 'platform';
 
 /** Sign-in of people with a browser: the platform as a client of that issuer. */
-export const loginSettings = z.object({
+export const loginSettings = group(() => ({
   OIDC_CLIENT_ID: text.optional(),
   /** Absent: a public client. The value, or the ARN of a secret that holds it. */
   OIDC_CLIENT_SECRET: text.optional(),
@@ -66,7 +67,7 @@ export const loginSettings = z.object({
     .refine((seconds) => seconds >= 300 && seconds <= 604_800)
     .describe('a whole number from 300 to 604800')
     .default(28_800),
-});
+}));
 
 /** Settings that have no meaning without another. */
 export const oidcCompanions = [

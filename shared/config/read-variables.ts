@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { languages, type NamedTemplate } from '../domain/template.ts';
+import type { Group, ValuesOf } from './group.ts';
 import { oidcCompanions } from './oidc-settings.ts';
 import { providerKeys, signedCompanion } from './settings.ts';
 
@@ -23,15 +24,17 @@ type ReadResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the schema's keys, and only those; every bad one is one line, a secret's value never shown. */
-export const readVariables = <S extends z.ZodObject>(
-  schema: S,
+/** Reads the group's keys, and only those; every bad one is one line, a secret's value never shown. */
+export const readVariables = <S extends z.ZodRawShape>(
+  { shape }: Group<S>,
   variables: Variables,
-): ReadResult<z.output<S>> => {
+): ReadResult<ValuesOf<Group<S>>> => {
+  const schema = z.object(shape) as unknown as z.ZodObject<S>;
   const given = Object.fromEntries(
     Object.keys(schema.shape).flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])),
   );
-  const result = schema.safeParse(given);
+  // It reads once: code that zod makes for a schema pays for itself with many values.
+  const result = schema.safeParse(given, { jitless: true });
   const issues = result.success ? [] : result.error.issues;
   const names = [...new Set(issues.map((issue) => String(issue.path[0])))];
   const problems = [

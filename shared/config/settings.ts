@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { parseHostPattern } from '../domain/egress-policy.ts';
 import { answerTokensDefault, decodePrices } from '../domain/price.ts';
 import { decodeTemplates, languages, templateNamePattern } from '../domain/template.ts';
+import { group } from './group.ts';
 import { clientSettings, loginSettings, oidcSettings } from './oidc-settings.ts';
 
 const integer = (min: number, max: number) =>
@@ -80,7 +81,7 @@ const templateName = z
   .regex(templateNamePattern)
   .describe(`one of ${languages.join(', ')}, or a name of SANDBOX_TEMPLATES`);
 
-export const modelSettings = z.object({
+export const modelSettings = group(() => ({
   LLM_PROVIDER: oneOf([
     'anthropic',
     'claude',
@@ -106,12 +107,12 @@ export const modelSettings = z.object({
   BEDROCK_REGION: region.optional(),
   BEDROCK_BASE_URL: address.optional(),
   MODEL: text.optional(),
-});
+}));
 
 /** Requests that are signed need the workspace that they are for. */
 export const signedCompanion = ['ANTHROPIC_AUTH', 'iam', 'ANTHROPIC_AWS_WORKSPACE_ID'] as const;
 
-export const turnSettings = z.object({
+export const turnSettings = group(() => ({
   MAX_OUTPUT_TOKENS: integer(256, 65_536).default(answerTokensDefault),
   MAX_HISTORY_TOKENS: integer(1, 1_000_000).default(30_000),
   MAX_HISTORY_MESSAGES: integer(1, 1000).default(50),
@@ -125,47 +126,47 @@ export const turnSettings = z.object({
   TOOL_WAIT_SECONDS: integer(1, 3600).default(300),
   /** Prices of models as JSON; they come before the known ones. */
   MODEL_PRICES: prices.optional(),
-});
+}));
 
 /** The limits of trees of agents: how deep, and how many in one tree. */
-export const treeSettings = z.object({
+export const treeSettings = group(() => ({
   MAX_RECURSION_DEPTH: integer(0, 10).default(3),
   MAX_AGENTS_PER_SESSION: integer(1, 1000).default(50),
-});
+}));
 
-export const historySettings = z.object({ ENABLE_CONVERSATION_COMPRESSION: flag.default(false) });
+export const historySettings = group(() => ({ ENABLE_CONVERSATION_COMPRESSION: flag.default(false) }));
 
-export const lifetimeSettings = z.object({
+export const lifetimeSettings = group(() => ({
   MAX_IDLE_TIME_MS: integer(1000, 86_400_000).default(900_000),
   MSB_SESSION_TIMEOUT_SECONDS: integer(60, 86_400).default(1800),
   HISTORY_TTL_SECONDS: integer(1, 31_536_000).default(86_400),
   PAUSED_TTL_SECONDS: integer(1, 31_536_000).default(604_800),
   WAIT_STOP_SECONDS: integer(1, 86_400).default(120),
-});
+}));
 
-export const sandboxSettings = z.object({
+export const sandboxSettings = group(() => ({
   MSB_DEFAULT_FLAVOR: flavor.default('small'),
   MSB_DEFAULT_TEMPLATE: templateName.default('python'),
   /** Templates besides the platform's own. */
   SANDBOX_TEMPLATES: templates.optional(),
-});
+}));
 
-export const quotaSettings = z.object({
+export const quotaSettings = group(() => ({
   MSB_MAX_SESSIONS: integer(1, 100).default(10),
   MAX_AGENT_SLOTS: integer(1, 1000).default(10),
   MAX_CONVERSATIONS: integer(1, 1_000_000).default(10_000),
   MSB_EVICT_IDLE: flag.default(true),
-});
+}));
 
 /** Of one project. */
-export const snapshotSettings = z.object({ MAX_SNAPSHOTS: integer(1, 1000).default(100) });
+export const snapshotSettings = group(() => ({ MAX_SNAPSHOTS: integer(1, 1000).default(100) }));
 
-export const rateSettings = z.object({
+export const rateSettings = group(() => ({
   RATE_LIMIT_PER_SECOND: integer(1, 10_000).default(10),
   RATE_LIMIT_BURST: integer(1, 20_000).default(20),
-});
+}));
 
-export const poolSettings = z.object({ POOL_SIZE: integer(0, 100).default(0) });
+export const poolSettings = group(() => ({ POOL_SIZE: integer(0, 100).default(0) }));
 
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?$/;
 const isHost = (entry: string): boolean => {
@@ -174,7 +175,7 @@ const isHost = (entry: string): boolean => {
 };
 
 /** `host` or `host:port` that registered MCP servers may have although its address is private. */
-export const mcpSettings = z.object({
+export const mcpSettings = group(() => ({
   MCP_ALLOWED_PRIVATE_HOSTS: z
     .string()
     .max(2048)
@@ -184,10 +185,10 @@ export const mcpSettings = z.object({
     .default([]),
   /** The interval at which a healthy one is checked. */
   MCP_CHECK_SECONDS: integer(1, 3600).default(60),
-});
+}));
 
 /** The hosts that sandboxes may reach at most, and how long the relay is held for them. */
-export const egressSettings = z.object({
+export const egressSettings = group(() => ({
   /** The ceiling of what projects may allow: hosts as in their lists; absent: no sandbox has a network. */
   EGRESS_ALLOW: z
     .string()
@@ -202,35 +203,35 @@ export const egressSettings = z.object({
   MAX_EGRESS_MB: integer(1, 1_000_000).default(10_000),
   /** The relay is held for so long after the last byte, when nothing else needs it. */
   RELAY_IDLE_SECONDS: integer(1, 3600).default(30),
-});
+}));
 
 /** The destinations of webhooks, and the address in their bodies. */
-export const webhookSettings = z.object({
+export const webhookSettings = group(() => ({
   /** `host` or `host:port` that receivers may have although their address is private. */
   WEBHOOK_ALLOWED_PRIVATE_HOSTS: mcpSettings.shape.MCP_ALLOWED_PRIVATE_HOSTS,
-});
-export const senderSettings = z.object({
+}));
+export const senderSettings = group(() => ({
   /** The pause before the second attempt; every further one is twice as long. */
   WEBHOOK_RETRY_SECONDS: integer(1, 60).default(5),
   /** The address of the deployment for people; absent: the address it is served at. */
   PUBLIC_URL: address.optional(),
-});
+}));
 
 /** A folder that every sandbox of the deployment shares; on one machine it must exist. */
-export const volumeSettings = z.object({
+export const volumeSettings = group(() => ({
   MSB_SHARED_VOLUME_PATH: text.optional(),
   MSB_SHARED_VOLUME_GUEST_PATH: z
     .string()
     .regex(/^\/[A-Za-z0-9._/-]{1,255}$/)
     .describe('an absolute path of letters, digits, . _ - and /')
     .default('/shared'),
-});
+}));
 
 /** True when the synthetic check runs on its schedule; on one machine only if it is set. */
-export const checkSettings = z.object({ SYNTHETIC_CHECK: flag.default(true) });
+export const checkSettings = group(() => ({ SYNTHETIC_CHECK: flag.default(true) }));
 
 /** All settings of an operator. */
-export const operatorSettings = z.object({
+export const operatorSettings = group(() => ({
   ...modelSettings.shape,
   ...turnSettings.shape,
   ...treeSettings.shape,
@@ -250,10 +251,10 @@ export const operatorSettings = z.object({
   ...webhookSettings.shape,
   ...senderSettings.shape,
   ...checkSettings.shape,
-});
+}));
 
 /** The further settings of `npm start`. */
-export const localSettings = z.object({
+export const localSettings = group(() => ({
   PORT: integer(0, 65_535).default(4350),
   SALLYPORT_HOME: text.optional(),
   /** The interval at which the janitor sweeps on this machine. */
@@ -266,6 +267,6 @@ export const localSettings = z.object({
     .describe('sp_ and 64 hexadecimal digits in lower case')
     .optional(),
   ...operatorSettings.shape,
-});
+}));
 
 export const providerKeys = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'] as const;

@@ -67,6 +67,8 @@ export type TokenUsage = {
   readonly cacheWriteInputTokens?: number;
 };
 
+export const noUsage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+
 /** The reason for which a model ended its answer; `tool_use` when it asks for tools. */
 export type AnswerEnd = 'end_turn' | 'max_tokens' | 'tool_use' | 'refused';
 

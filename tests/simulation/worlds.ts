@@ -1,4 +1,5 @@
 /** Special worlds: what is in the table before their users come, and what comes into it beside them. */
+
 import { makeInbox } from '#shared/adapters/aws/dynamo/inbox.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { dueValues } from '#shared/adapters/aws/dynamo/table.ts';
@@ -6,9 +7,9 @@ import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import type { Deps } from '#shared/application/deps.ts';
 import type { MessageId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
+import { noUsage } from '#shared/domain/model.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
 import { type Session, unheldLease } from '#shared/domain/session.ts';
-import { noUsage } from '#shared/domain/turn/call-queue.ts';
 import { type Command, tableOver } from './memory-table.ts';
 import type { Platform } from './platform.ts';
 import { sayOnce, type Users } from './users.ts';

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { bundleHandler, bundleProgram } from '../../../functions/bundle.ts';
+import { loadedBy } from '../../../functions/bundling/static-closure.ts';
 import { deployedFunctions, functionNamed, functionVariables } from '../../../local/deployed-functions.ts';
 import { beside } from './beside.ts';
 import type { Figure, Target } from './figures.ts';
 import { libraryEntry } from './library-entry.ts';
 import { repository } from './platform.ts';
-import { loadedBy } from './static-closure.ts';
 
 const kilobyte = 1000;
 /** The size of the least function's libraries when the bounds of these two were set. */
@@ -42,12 +42,12 @@ type Where = { readonly folder: string; readonly tries: number };
 const coldStart = async (name: FunctionName, { folder, tries }: Where): Promise<readonly Figure[]> => {
   const own = join(folder, 'own');
   const libraries = join(folder, 'libraries');
-  const bundled = loadedBy(bundleHandler(name, own));
+  const bundled = loadedBy(await bundleHandler(name, own));
   const sources = bundled.inputs.filter((path) => !path.startsWith('node_modules/') && path.endsWith('.ts'));
   const texts = await Promise.all(
     sources.map(async (path) => ({ path, text: await readFile(resolve(repository, path), 'utf8') })),
   );
-  const floorBytes = sizeOf(bundleProgram(libraryEntry(texts), libraries));
+  const floorBytes = sizeOf(await bundleProgram(libraryEntry(texts), libraries));
   const bound = bounds[name];
   const sizeTarget: { readonly target?: Target } =
     bound === undefined ? {} : { target: { of: 'value', is: 'at most', bound } };

@@ -1,4 +1,5 @@
 /** Room for a slot: a sandbox that processes or a turn with work keep never gives way, and the next idle one does. */
+
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -10,8 +11,8 @@ import {
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, OwnerId, TurnId } from '../../domain/ids.ts';
+import { noUsage } from '../../domain/model.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
-import { noUsage } from '../../domain/turn/call-queue.ts';
 import type { Deciding } from '../../domain/turn/turn.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import { cancelTurn } from '../turn/requests/cancel-turn.ts';

@@ -19,6 +19,7 @@ import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import {
   decodeProvider,
   defaultModels,
+  noUsage,
   type ProviderName,
   providers,
   type ThinkingLevel,
@@ -32,7 +33,6 @@ import { environmentRefOf } from '../../domain/session-environment.ts';
 import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Template } from '../../domain/template.ts';
 import type { SliceLimits } from '../../domain/tree-slice.ts';
-import { noUsage } from '../../domain/turn/call-queue.ts';
 import { AppError } from '../../errors.ts';
 import type { SealedEnvironment } from '../../ports/environments.ts';
 import { type KnownTemplates, knownTemplate } from '../sandbox/known-template.ts';

@@ -2,7 +2,7 @@
 
 import type { Attachment } from '../attachment.ts';
 import type { MessageId, TurnId } from '../ids.ts';
-import { noUsage } from './call-queue.ts';
+import { noUsage } from '../model.ts';
 import type { EventOf, Thinking, TurnLimits, TurnRecord, TurnState, TurnStep } from './turn.ts';
 import { endOverBudget, isOverBudget } from './turn-budget.ts';
 import { end, followedBy, type StepOutput, silently } from './turn-step.ts';

@@ -19,8 +19,6 @@ import type { ApprovalPolicy, Deciding, EventOf, Repetition, ToolResult, TurnLim
 
 type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
 
-export const noUsage: TokenUsage = { inputTokens: 0, outputTokens: 0 };
-
 export const addUsage = (one: TokenUsage, other: TokenUsage): TokenUsage => ({
   inputTokens: one.inputTokens + other.inputTokens,
   outputTokens: one.outputTokens + other.outputTokens,

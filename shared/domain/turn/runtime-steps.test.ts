@@ -1,8 +1,9 @@
 /** The steps of a turn that a program carries: RT3, RT4, RT6 and RT7. */
+
 import { describe, expect, test } from 'vitest';
 import type { CallId, MessageId, TurnId } from '../ids.ts';
+import { noUsage } from '../model.ts';
 import { type RuntimeWork, runtimeStartsMax } from '../runtime.ts';
-import { noUsage } from './call-queue.ts';
 import { judgeDecision } from './judge-decision.ts';
 import { isWaitingAlone, killsOf, pendingWork } from './pending-work.ts';
 import { reduce } from './reduce.ts';

@@ -7,10 +7,10 @@
 
 import type { ChildSandbox } from '../../../domain/child-sandbox.ts';
 import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';
+import { noUsage } from '../../../domain/model.ts';
 import { type Session, unheldLease } from '../../../domain/session.ts';
 import { type EnvironmentRef, environmentRefOf } from '../../../domain/session-environment.ts';
 import type { SessionTree, TreeLimits } from '../../../domain/session-tree.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { ApprovalPolicy } from '../../../domain/turn/turn.ts';
 
 type ChildSettings = {

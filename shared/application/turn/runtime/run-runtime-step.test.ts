@@ -1,4 +1,5 @@
 /** The end of a carried turn that the platform brings about: its files are saved, and its program is stopped. */
+
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -9,7 +10,7 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { MessageId, TurnId } from '../../../domain/ids.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
+import { noUsage } from '../../../domain/model.ts';
 import type { Thinking } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { loadTurn } from '../holder/turn-context.ts';

@@ -6,9 +6,10 @@
 
 import type { LogEntry, StopReason } from '../../../domain/event-log.ts';
 import type { CallId, MessageId } from '../../../domain/ids.ts';
+import { noUsage } from '../../../domain/model.ts';
 import type { RequestedCall } from '../../../domain/requested-call.ts';
 import type { RuntimeEvent, RuntimeFact, RuntimeWork } from '../../../domain/runtime.ts';
-import { addUsage, noUsage } from '../../../domain/turn/call-queue.ts';
+import { addUsage } from '../../../domain/turn/call-queue.ts';
 import type { EventOf, Thinking } from '../../../domain/turn/turn.ts';
 import type { Deps } from '../../deps.ts';
 import type { TurnContext } from '../holder/turn-context.ts';

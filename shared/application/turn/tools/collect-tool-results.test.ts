@@ -1,4 +1,5 @@
 /** A result that is known at the deadline of its function, when no time is left to save the workspace. */
+
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -9,7 +10,7 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
+import { noUsage } from '../../../domain/model.ts';
 import type { UnsavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';

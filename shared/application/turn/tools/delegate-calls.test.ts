@@ -1,4 +1,5 @@
 /** A client that leaves while its turn's model answers is asked no more, and one that came back is. */
+
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -10,7 +11,7 @@ import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, ConnectionId, MessageId, TurnId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { eventBytesMax } from '../../../domain/limits.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
+import { noUsage } from '../../../domain/model.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import { closeConnection } from '../../connection/close-connection.ts';

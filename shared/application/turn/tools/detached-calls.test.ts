@@ -1,4 +1,5 @@
 /** A look at a call that runs on while no function waits. */
+
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -9,7 +10,7 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
+import { noUsage } from '../../../domain/model.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { loadTurn } from '../holder/turn-context.ts';

@@ -1,4 +1,5 @@
 /** The calls of a queue: which are begun, and which end with their function or their turn. */
+
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -10,7 +11,7 @@ import {
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
 import { remoteCallMsMax } from '../../../domain/limits.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
+import { noUsage } from '../../../domain/model.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import type { Acting, ToolEffect } from '../../../domain/turn/turn.ts';
 import type { SandboxTools } from '../../../ports/sandbox.ts';

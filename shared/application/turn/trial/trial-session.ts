@@ -7,9 +7,9 @@
 
 import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';
 import { trialWatchMs } from '../../../domain/limits.ts';
+import { noUsage } from '../../../domain/model.ts';
 import { type Session, unheldLease } from '../../../domain/session.ts';
 import { type FilesSource, filesOfFork } from '../../../domain/snapshot.ts';
-import { noUsage } from '../../../domain/turn/call-queue.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { endSession } from '../requests/end-session.ts';
 
