@@ -20,7 +20,8 @@ const saidOf = async (
 ): Promise<'lost' | 'unsaved' | 'nothing'> => {
   const { ports, clock } = openQuietPorts();
   const made = newSession({ createdAt: clock.now });
-  await ports.sessions.create(made, { workspace: workspaceOf(made) });
+  const { generation = 1 } = sandbox;
+  await ports.sessions.create(made, { workspace: { ...workspaceOf(made), firstGeneration: generation } });
   await ports.workspaces.claimStart(made.workspace, newSandbox({ ...sandbox, requestedAt: clock.now }));
   await ports.inbox.accept(made, message('m', clock.now), inboxLimits);
   const session = (await ports.sessions.get(made.id)) ?? made;
