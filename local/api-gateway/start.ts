@@ -96,12 +96,18 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
 
 type Origin = ApiGatewayOptions & { readonly rest: RestLimits };
 
+/** Also a path that a parser of URLs would make one of the API: its refusal has the body of the contract. */
+const isNearApi = (pathname: string): boolean =>
+  [pathname, new URL(`http://origin${pathname}`).pathname].some((path) =>
+    /^\/(?:api|mcp)(?:\/|$)/.test(path),
+  );
+
 const answer = async (request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> => {
   const pathname = urlOf(request).pathname;
   const route = matchRoute(origin.restRoutes, pathname);
   if (route !== undefined) {
     await answerFromFunction(request, response, { functions: origin.functions, route, limits: origin.rest });
-  } else if (/^\/(?:api|mcp)(?:\/|$)/.test(pathname)) {
+  } else if (isNearApi(pathname)) {
     const requestId = randomUUID();
     for (const name of ['x-request-id', 'x-amzn-requestid']) response.setHeader(name, requestId);
     sendJson(response, 404, errorBody(new AppError('not_found', 'there is no such route'), requestId));

@@ -102,7 +102,12 @@ test('a path with `..` is refused in the words of the API', async () => {
   const { hostname, port } = new URL(cloud.url);
   const answer = await new Promise<string>((settle, reject) => {
     const socket = createConnection({ host: hostname, port: Number(port) }, () =>
-      socket.write(`GET ${at('/files/../../../../etc')} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+      socket.write(
+        [
+          `GET ${at('/files/../../../../etc')} HTTP/1.1`,
+          ...['Host: x', 'Connection: close', `Authorization: Bearer ${cloud.token}`, '', ''],
+        ].join('\r\n'),
+      ),
     );
     let text = '';
     socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -110,7 +115,7 @@ test('a path with `..` is refused in the words of the API', async () => {
     });
     socket.once('end', () => settle(text)).once('error', reject);
   });
-  expect(answer).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"not_found"/);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"path_outside_workspace"/);
 });
 
 test('HEAD describes a file and a folder', async () => {
