@@ -32,7 +32,7 @@ export const ticketOf = (headers: Headers, query: Headers): string | undefined =
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-output.html
  */
 export const contextPrincipal = z.object({
-  ...principalRecord.shape,
+  ...principalRecord().shape,
   isPerson: z
     .literal('true')
     .transform(() => true as const)

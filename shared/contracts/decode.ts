@@ -34,8 +34,8 @@ export const halfOfCharacter = 'half of a character: a surrogate without its pai
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
 /** For values that the platform stored itself: another shape is its own fault, and the handler stops. */
-export const decodeStored = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
-  const result = decode(schema, value);
+export const decodeStored = <S extends z.ZodType>(schema: S | (() => S), value: unknown): z.output<S> => {
+  const result = decode(typeof schema === 'function' ? schema() : schema, value);
   if (result.ok) return result.value;
   throw new Error(`a stored record has an unknown shape: ${result.problem}`);
 };

@@ -5,7 +5,7 @@ export type Subscriber = {
   readonly id: ConnectionId;
   /** Epoch milliseconds: until then only its greeter may post to it. Absent: it was greeted. */
   readonly greetBy?: number;
-  /** Epoch milliseconds: until then its greeter alone sends it what is logged, and others only answer its own frames. */
+  /** Epoch milliseconds: until then its greeter alone sends it what is logged, also where that has died. */
   readonly joinBy?: number;
 };
 
@@ -14,6 +14,6 @@ export const greetMsMax = 30_000;
 
 export const awaitsGreeting = ({ greetBy = 0 }: Subscriber, now: number): boolean => greetBy > now;
 
-/** Publishers pass over it: what they publish is logged, and its greeter reads the log once it has joined. */
+/** Publishers pass over it with what is logged: its greeter reads the log once it has joined. */
 export const isPassedOver = ({ greetBy = 0, joinBy = 0 }: Subscriber, now: number): boolean =>
   Math.max(greetBy, joinBy) > now;

@@ -94,7 +94,7 @@ export const makeSecretBundles = ({ openClient, keyArn }: BundleSettings): Secre
 };
 
 const unsealed = (text: string): Secrets => {
-  const decoded = decodeJson(sealedSecrets, text);
+  const decoded = decodeJson(sealedSecrets(), text);
   if (decoded.ok) return decoded.value;
   throw new Error(`a bundle of secrets has an unknown shape: ${decoded.problem}`);
 };

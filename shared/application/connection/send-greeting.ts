@@ -19,7 +19,6 @@ import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { clocksApartMsMax, subscriberRefreshMs } from '../../domain/limits.ts';
 import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { greetMsMax } from '../../domain/subscriber.ts';
 import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { waitingCall } from '../../domain/turn/waiting-call.ts';
@@ -96,8 +95,8 @@ const join = async (
   const isBusy =
     session.status === 'running' ||
     (await ifReadable(ports, session, runningBelow(ports, session))).length > 0;
-  const joinBy = connection.greetBy ?? ports.world.now() + greetMsMax;
-  if (!(await ports.connections.greeted(sessionId, id, isBusy ? { joinBy } : undefined))) return;
+  const joining = isBusy ? { joinBy: knownFrom + clocksApartMsMax } : undefined;
+  if (!(await ports.connections.greeted(sessionId, id, joining))) return;
   const pass = openPasses(ports, { post: openPostInOrder(ports, id), session, turn });
   let last: number | undefined = since ?? session.lastSeq;
   if (isBusy) {

@@ -98,3 +98,30 @@ test('a subscriber gets nothing before it was greeted, each event from then on, 
   await publish([event]);
   expect(queries).toBe(0);
 });
+
+test('a subscriber that joins gets what no log has: its greeter reads the log, and cannot know of the rest', async () => {
+  const memory = openMemoryTable();
+  const connections = makeConnectionStore(tableOver(async (command) => memory.execute(command).output));
+  const [joins, waits] = ['joins', 'waits'] as [ConnectionId, ConnectionId];
+  for (const id of [joins, waits])
+    await connections.put({ id, sessionId, principal, connectedAt: now, greetBy: now + greetMsMax });
+  await connections.greeted(sessionId, joins, { joinBy: now + 5000 });
+  const posted: string[] = [];
+  const ports = fake<PublishDeps>({
+    connections,
+    sockets: fake<PublishDeps['sockets']>({
+      post: async (id, text) => {
+        const { type, seq, data } = JSON.parse(text);
+        posted.push(`${id} ${type} ${seq ?? data.kind}`);
+        return 'sent';
+      },
+    }),
+    telemetry: fake<PublishDeps['telemetry']>({ count: () => undefined }),
+    world: fake<PublishDeps['world']>({ now: () => now }),
+  });
+  const settled = unnumberedFrame('system', { sessionId, at: now, data: { kind: 'child_settled' } });
+  const logged = { ...settled, seq: 7 };
+  const piece = { ...settled, type: 'delta' as const };
+  await openPublisher(ports, { id: sessionId }).publish([logged, settled, piece]);
+  expect(posted).toEqual([`${joins} system child_settled`]);
+});

@@ -8,8 +8,8 @@
  *
  * One that was not greeted yet is passed over: its first frame is `system:ready`. While one is known, all but pieces of a stream are
  * published to subscribers that were read after the commit. So an event that passes it over was logged before it was greeted, and is
- * replayed to it. One that came since the last read is not known, and misses events for that bounded time: its greeter waits for it
- * where others may publish, and then reads the log (send-greeting.ts).
+ * replayed to it; one that joins gets what no log has. One that came since the last read is not known, and misses events for that
+ * bounded time: its greeter waits for it where others may publish, and then reads the log (send-greeting.ts).
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -20,7 +20,7 @@ import { carriedFrameBytesMax, connectMsMax, subscriberRefreshMs } from '../../d
 import { isSignedIn } from '../../domain/person.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { isPassedOver, type Subscriber } from '../../domain/subscriber.ts';
+import { awaitsGreeting, isPassedOver, type Subscriber } from '../../domain/subscriber.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, Connection } from '../../ports/connections.ts';
@@ -56,15 +56,16 @@ export const openPublisher = (
 
   const publishNow = async (frames: readonly Frame[]): Promise<void> => {
     const now = ports.world.now();
-    const awaits = (subscriber: Subscriber) => isPassedOver(subscriber, now);
-    const isExact = subscribers.some(awaits) && !frames.every(({ type }) => streamedTypes.has(type));
+    const isExact =
+      subscribers.some((one) => isPassedOver(one, now)) &&
+      !frames.every(({ type }) => streamedTypes.has(type));
     if (isExact || now - readAt > subscriberRefreshMs) {
       subscribers = await ports.connections.subscribers(sessionId);
       readAt = now;
     }
-    const texts = frames.map((frame) => JSON.stringify(frame));
-    const posted = subscribers.filter((subscriber) => !awaits(subscriber));
-    const stays = await Promise.all(posted.map(({ id }) => postTo(ports, id, texts)));
+    const texts = textsFor(frames, now);
+    const posted = subscribers;
+    const stays = await Promise.all(posted.map((one) => postTo(ports, one.id, texts(one))));
     const left = new Set(posted.filter((_, index) => !stays[index]).map(({ id }) => id));
     subscribers = subscribers.filter(({ id }) => !left.has(id));
     await root?.publish(frames.map(forwardedToRoot).filter((frame) => frame !== undefined));
@@ -86,6 +87,18 @@ export const openPublisher = (
     waitingChanged: (project) => next(() => publishWaiting(ports, project)),
   };
 };
+
+/** One that was not greeted gets none, and one that joins what no log has: its greeter sends it the rest. */
+const textsFor = (frames: readonly Frame[], now: number): ((subscriber: Subscriber) => readonly string[]) => {
+  const texts = frames.map((frame) => JSON.stringify(frame));
+  const unlogged = frames.filter(isUnlogged).map((frame) => JSON.stringify(frame));
+  return (subscriber) => {
+    if (!isPassedOver(subscriber, now)) return texts;
+    return awaitsGreeting(subscriber, now) ? [] : unlogged;
+  };
+};
+
+const isUnlogged = ({ seq, type }: Frame): boolean => seq === null && !streamedTypes.has(type);
 
 /** Keeps frames for the function that is about to be invoked; more than an invocation carries are published at once. */
 export const keepFrames = (

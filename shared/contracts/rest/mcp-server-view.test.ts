@@ -70,7 +70,7 @@ test('a stored server is decoded unchanged', () => {
   fc.assert(
     fc.property(record, (server) => {
       const written = JSON.parse(JSON.stringify(server));
-      expect(decode(mcpServerRecord, written)).toEqual({ ok: true, value: written });
+      expect(decode(mcpServerRecord(), written)).toEqual({ ok: true, value: written });
     }),
   );
 });

@@ -49,7 +49,7 @@ const projectDefaults = z.object({
     .nullish()
     .describe('Flavors that sessions of the project may have.'),
   approvals: approvals.nullish(),
-  effects: effectPolicy
+  effects: effectPolicy()
     .nullish()
     .describe('Rules over effects; they replace the ones before. An agent has its own instead.'),
   autonomy: z
@@ -81,7 +81,7 @@ const projectDefaults = z.object({
           .exactOptional()
           .describe('The only tools that it is offered.'),
         approvals: approvals.exactOptional(),
-        effects: effectPolicy.exactOptional(),
+        effects: effectPolicy().exactOptional(),
         thinking: thinking.exactOptional(),
       }),
     )

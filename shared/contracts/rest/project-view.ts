@@ -35,7 +35,7 @@ export const projectAnswer = z
     flavor: flavorName.optional(),
     template: templateName.optional(),
     approvals: z.enum(approvalModes).optional(),
-    effects: effectPolicy.optional().describe('Rules over effects.'),
+    effects: effectPolicy().optional().describe('Rules over effects.'),
     flavorsAllowed: z.array(flavorName).optional(),
     limits: z
       .object(limits)
@@ -53,7 +53,7 @@ export const projectAnswer = z
           model: z.string().exactOptional(),
           tools: z.array(z.string()).exactOptional(),
           approvals: z.enum(approvalModes).exactOptional(),
-          effects: effectPolicy.exactOptional(),
+          effects: effectPolicy().exactOptional(),
           thinking: z.enum(thinkingLevels).exactOptional(),
         }),
       )

@@ -81,7 +81,7 @@ export const sessionAnswer = z
       .optional()
       .describe("Program that carries its turns; absent: the platform's own loop."),
     approvals: z.enum(approvalModes),
-    effects: effectPolicy
+    effects: effectPolicy()
       .optional()
       .describe('Rules over effects, of its project or its agent when it was made.'),
     createdAt: z.iso.datetime(),

@@ -13,6 +13,7 @@ import { deciderKinds } from '#shared/domain/principal.ts';
 import { approvalModes } from '#shared/domain/session.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { effectPolicy } from '../effect-policy.ts';
+import { onFirstUse } from '../on-first-use.ts';
 
 export const id = <Brand extends string>() =>
   z.custom<Brand>((value) => typeof value === 'string' && value !== '');
@@ -25,59 +26,69 @@ export const jsonObject = z.custom<JsonObject>(
 
 export const flavor = z.enum(flavorNames);
 export const template = z.string().regex(templateNamePattern);
-export const usage = z.object({
-  inputTokens: count,
-  outputTokens: count,
-  cachedInputTokens: count.exactOptional(),
-  cacheWriteInputTokens: count.exactOptional(),
-});
+export const usage = onFirstUse(() =>
+  z.object({
+    inputTokens: count,
+    outputTokens: count,
+    cachedInputTokens: count.exactOptional(),
+    cacheWriteInputTokens: count.exactOptional(),
+  }),
+);
 export const approvals = z.enum(approvalModes);
-export const decider = z.object({
-  kind: z.enum(deciderKinds),
-  id: z.string(),
-  name: z.string().exactOptional(),
-});
+export const decider = onFirstUse(() =>
+  z.object({
+    kind: z.enum(deciderKinds),
+    id: z.string(),
+    name: z.string().exactOptional(),
+  }),
+);
 /** A record from before there were grants has none: its calls wait for a decision. */
-export const grants = z
-  .array(
-    z.object({
-      id: z.string(),
-      tool: z.string(),
-      identity: z.string(),
-      prefix: z.string().exactOptional(),
-      by: decider,
-      at: epochMs,
-    }),
-  )
-  .default([]);
+export const grants = onFirstUse(() =>
+  z
+    .array(
+      z.object({
+        id: z.string(),
+        tool: z.string(),
+        identity: z.string(),
+        prefix: z.string().exactOptional(),
+        by: decider(),
+        at: epochMs,
+      }),
+    )
+    .default([]),
+);
 export const usd = z.number().min(0);
 export const provider = z.enum(providers);
 
 /** Absent: no network. */
-export const storedNetwork = z.object({
-  allow: z.array(z.string()),
-  inject: z.array(z.object({ host: z.string(), header: z.string(), secret: z.string() })).exactOptional(),
-});
+export const storedNetwork = onFirstUse(() =>
+  z.object({
+    allow: z.array(z.string()),
+    inject: z.array(z.object({ host: z.string(), header: z.string(), secret: z.string() })).exactOptional(),
+  }),
+);
 
 /** A session from before clients could choose them has none. */
-export const sessionDetails = {
+export const sessionDetails = onFirstUse(() => ({
   title: z.string().exactOptional(),
   labels: z.record(z.string(), z.string()).exactOptional(),
   isArchived: z.literal(true).exactOptional(),
   idleMs: count.exactOptional(),
   lifetimeMs: count.exactOptional(),
-  network: storedNetwork.exactOptional(),
+  network: storedNetwork().exactOptional(),
   thinking: z.enum(thinkingLevels).exactOptional(),
-};
+}));
 
-export const environmentRef = z.object({
-  of: id<SessionId>(),
-  names: z.array(z.string()),
-  fingerprint: z.string(),
-});
+export const environmentRef = onFirstUse(() =>
+  z.object({
+    of: id<SessionId>(),
+    names: z.array(z.string()),
+    fingerprint: z.string(),
+  }),
+);
 
 /** The agent settings of a project, which a session copies. */
-export const agentSettings = {
+export const agentSettings = onFirstUse(() => ({
   limits: z
     .object({
       recursionDepthMax: count.exactOptional(),
@@ -87,7 +98,7 @@ export const agentSettings = {
       ownCostUsdMax: usd.exactOptional(),
     })
     .exactOptional(),
-  effects: effectPolicy.exactOptional(),
+  effects: effectPolicy().exactOptional(),
   disabledTools: z.array(z.string()).exactOptional(),
   mcpNamespacing: z.enum(namespacings).exactOptional(),
-};
+}));

@@ -328,20 +328,20 @@ const sandboxLog = fc.record({
 });
 
 const records: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
-  ['turn state', turnState, turn],
-  ['history message', historyRecord, history],
-  ['session', sessionRecord, session],
-  ['sandbox', sandboxRecord, sandbox],
-  ['workspace', workspaceRecord, workspace],
-  ['inbox message', inboxRecord, inbox],
-  ['principal', principalRecord, principal],
-  ['connection', connectionRecord, connection],
-  ['ticket', ticketRecord, ticket],
-  ['preview', previewRecord, preview],
-  ['project', projectRecord, project],
-  ['slot', slotRecord, ref],
-  ['tree', treeRecord, tree],
-  ['portion of a sandbox log', sandboxLogRecord, sandboxLog],
+  ['turn state', turnState(), turn],
+  ['history message', historyRecord(), history],
+  ['session', sessionRecord(), session],
+  ['sandbox', sandboxRecord(), sandbox],
+  ['workspace', workspaceRecord(), workspace],
+  ['inbox message', inboxRecord(), inbox],
+  ['principal', principalRecord(), principal],
+  ['connection', connectionRecord(), connection],
+  ['ticket', ticketRecord(), ticket],
+  ['preview', previewRecord(), preview],
+  ['project', projectRecord(), project],
+  ['slot', slotRecord(), ref],
+  ['tree', treeRecord(), tree],
+  ['portion of a sandbox log', sandboxLogRecord(), sandboxLog],
 ];
 
 /** Through text and back, as a store keeps it (JSON has no -0). */
@@ -379,39 +379,39 @@ const bareSandbox = {
 };
 
 test('the valid sandbox of these refusals is accepted', () => {
-  expect(decode(sandboxRecord, bareSandbox)).toEqual({ ok: true, value: bareSandbox });
+  expect(decode(sandboxRecord(), bareSandbox)).toEqual({ ok: true, value: bareSandbox });
 });
 
 describe('a record is refused', () => {
   test.each<[string, z.ZodType, unknown]>([
-    ['with a state that nobody knows', turnState, { kind: 'dreaming' }],
+    ['with a state that nobody knows', turnState(), { kind: 'dreaming' }],
     [
       'with a size that nobody sells',
-      slotRecord,
+      slotRecord(),
       {
         session: 's',
         sandbox: { workspace: 'w', generation: 1, flavor: 'huge' },
       },
     ],
-    ['with less than no money', treeRecord, { agents: 1, spentUsd: -1, reserved: {}, version: 1 }],
-    ['with a source that nobody knows', sandboxRecord, { ...bareSandbox, source: 'lake' }],
+    ['with less than no money', treeRecord(), { agents: 1, spentUsd: -1, reserved: {}, version: 1 }],
+    ['with a source that nobody knows', sandboxRecord(), { ...bareSandbox, source: 'lake' }],
     [
       'with a warm pool entry without a name',
-      sandboxRecord,
+      sandboxRecord(),
       { ...bareSandbox, warm: { entry: '', generation: 1 } },
     ],
-    ['with half a port', sandboxRecord, { ...bareSandbox, ports: [8000.5] }],
-    ['with a stream of user code', sandboxLogRecord, { lines: [{ at: 1, stream: 'stdout', text: '' }] }],
-    ['with an empty id', turnState, { kind: 'done', turnId: '', stopReason: 'end_turn' }],
-    ['with a scope of another form', principalRecord, { owner: 'o', scope: 'project:x', tokenHash: 'h' }],
+    ['with half a port', sandboxRecord(), { ...bareSandbox, ports: [8000.5] }],
+    ['with a stream of user code', sandboxLogRecord(), { lines: [{ at: 1, stream: 'stdout', text: '' }] }],
+    ['with an empty id', turnState(), { kind: 'done', turnId: '', stopReason: 'end_turn' }],
+    ['with a scope of another form', principalRecord(), { owner: 'o', scope: 'project:x', tokenHash: 'h' }],
     [
       'with a scope that only begins well',
-      principalRecord,
+      principalRecord(),
       { owner: 'o', scope: 'admin:rw', tokenHash: 'h' },
     ],
     [
       'with half a millisecond',
-      ticketRecord,
+      ticketRecord(),
       { principal: { owner: 'o', scope: 'admin', tokenHash: 'h' }, expiresAt: 1.5 },
     ],
   ])('%s', (_what, schema, value) => {

@@ -76,7 +76,9 @@ const projectDefaults = {
   network: networkArgument
     .optional()
     .describe('Hosts that its sandboxes may reach: host, *.host or either with :port; absent: none.'),
-  effects: orJsonText(effectPolicy).optional().describe('JSON {tools, rules}: rules that decide by effect.'),
+  effects: orJsonText(effectPolicy())
+    .optional()
+    .describe('JSON {tools, rules}: rules that decide by effect.'),
 };
 
 const projectName = plainName(text(clientIdCharactersMax));
