@@ -5,7 +5,7 @@
  */
 import { computed, type Ref, shallowRef } from 'vue';
 
-export type HeldMessage<Files> = {
+type HeldMessage<Files> = {
   /** It waits, and nothing was changed since. */
   readonly isHeld: Readonly<Ref<boolean>>;
   /** The files, or undefined: it was called off, or `ready` has none. */
