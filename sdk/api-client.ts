@@ -114,13 +114,13 @@ export class ApiClient {
     for (let tries = 1; ; tries += 1) {
       const tried = await this.#try(path, options, read);
       if ('value' in tried) return tried.value;
-      const { error, retryAfterMs } = tried;
+      const { error } = tried;
       // The first one was carried out, and its answer lost.
       if (mayBeDone && method === 'DELETE' && error.status === 404)
         return read(new Response(null, { status: 204 }));
       // A sandbox that cannot be reached may have gone after its work.
       mayBeDone ||= isLost(error) || error.code === 'sandbox_unavailable';
-      const pauseMs = retryPauseMs(error, retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
+      const pauseMs = retryPauseMs(error, error.retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
       if (pauseMs === undefined) throw error;
       await pause(pauseMs, anyOf(ends));
     }
@@ -134,8 +134,7 @@ export class ApiClient {
     const { signal } = options;
     try {
       const response = await this.#send(path, options);
-      if (!response.ok)
-        return { error: await refusalOf(this.url, response), retryAfterMs: retryAfterOf(response) };
+      if (!response.ok) return { error: await refusalOf(this.url, response) };
       return { value: await read(response) };
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
@@ -177,16 +176,9 @@ export class ApiClient {
   }
 }
 
-type Tried<T> =
-  | { readonly value: T }
-  | { readonly error: SallyportError; readonly retryAfterMs?: number | undefined };
+type Tried<T> = { readonly value: T } | { readonly error: SallyportError };
 
 const repeatOf = (method: string): Repeat => (method === 'POST' ? 'limited' : 'lost');
-
-const retryAfterOf = ({ headers }: Response): number | undefined => {
-  const seconds = Number(headers.get('retry-after'));
-  return seconds > 0 ? seconds * 1000 : undefined;
-};
 
 /** Node before 20.3 cannot join signals: there a listener stays with each until it ends. */
 const anyOf = (signals: readonly AbortSignal[]): AbortSignal => {

@@ -256,6 +256,35 @@ test('an unreachable server is retried with growing pauses, and at once on reque
   expect(tries()).toBe(before + 1);
 });
 
+test('a server that is back and busy is asked again after the pause that it names, which grows slowly', async () => {
+  let isBack = false;
+  const body = { error: { code: 'rate_limited', message: 'too many requests' } };
+  const busy = () => Response.json(body, { status: 429, headers: { 'retry-after': '2' } });
+  const server = openServer({ 'POST /tickets': () => (isBack ? busy() : Response.error()) });
+  const { connection, states } = connect(server);
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(states.at(-1)).toMatchObject({ kind: 'lost', isBusy: false });
+  isBack = true;
+  const waits: number[] = [];
+  for (let tries = 0; tries < 3; tries += 1) {
+    const before = states.length;
+    for (; states.length === before; ) await vi.advanceTimersByTimeAsync(10);
+    const state = states.at(-1);
+    if (state?.kind !== 'lost') throw new Error('not lost');
+    expect(state.isBusy).toBe(true);
+    waits.push(Math.round((state.nextAt - Date.now()) / 10) / 100);
+  }
+  const pauses = [0.3, 1, 2];
+  for (const [index, wait] of waits.entries()) {
+    expect(wait).toBeGreaterThanOrEqual(2 + (pauses[index] ?? 0) * 0.8 - 0.02);
+    expect(wait).toBeLessThanOrEqual(2 + (pauses[index] ?? 0) * 1.2);
+  }
+  isBack = false;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(states.at(-1)).toMatchObject({ kind: 'lost', isBusy: false });
+  connection.close();
+});
+
 test('a socket that answers no ping is closed', async () => {
   const server = openServer();
   const { states } = connect(server);

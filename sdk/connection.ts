@@ -14,13 +14,14 @@ export type ConnectionState =
   | { readonly kind: 'connected' }
   /**
    * So many tries in a row have failed; the next one is at this time, in epoch milliseconds. `isBlocked`: the deployment
-   * answers, and its socket does not open.
+   * answers, and its socket does not open. `isBusy`: it refused the last try for now.
    */
   | {
       readonly kind: 'lost';
       readonly failures: number;
       readonly nextAt: number;
       readonly isBlocked: boolean;
+      readonly isBusy: boolean;
     }
   | { readonly kind: 'ended'; readonly error: SallyportError };
 
@@ -52,6 +53,8 @@ export type Connection = {
 const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 /** The pauses between tries; the last one is repeated. */
 const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
+/** A server that asks for a longer pause is asked again after this one. */
+const retryAfterMsMax = 60 * 60_000;
 const pingMsDefault = 4 * 60_000;
 const pongMsMax = 10_000;
 /** The greeting comes from a function that the gateway starts besides: where it never does, a gateway keeps the socket for minutes. */
@@ -63,6 +66,8 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
   let isReady = false;
   let isClosed = false;
   let failures = 0;
+  /** So many of them are the last ones in a row that a busy server refused. */
+  let refusals = 0;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   const connect = async (): Promise<void> => {
@@ -91,6 +96,7 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     if (frame.type === greeting && !isReady) {
       isReady = true;
       failures = 0;
+      refusals = 0;
       onState({ kind: 'connected' });
     }
     onFrame(frame);
@@ -100,16 +106,20 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     leave();
     if (isClosed) return;
     failures += 1;
+    refusals = isRefusedForNow(error) ? refusals + 1 : 0;
     if (failures > (options.failuresMax ?? Number.POSITIVE_INFINITY)) end(error);
-    else waitForNextTry(isBlocked);
+    else waitForNextTry(isBlocked, Math.min(error.retryAfterMs ?? 0, retryAfterMsMax));
   };
 
-  const waitForNextTry = (isBlocked: boolean): void => {
-    const pauseMs = pausesMs[Math.min(failures, pausesMs.length) - 1] ?? 0;
+  const waitForNextTry = (isBlocked: boolean, retryAfterMs: number): void => {
+    const isBusy = refusals > 0;
+    // A server that refuses is back: the pauses that grew while it was away are over.
+    const tries = isBusy ? refusals : failures;
+    const pauseMs = pausesMs[Math.min(tries, pausesMs.length) - 1] ?? 0;
     // Chance keeps all clients of a restarted server from coming back at the same moment.
-    const waitMs = pauseMs * (0.8 + 0.4 * Math.random());
+    const waitMs = retryAfterMs + pauseMs * (0.8 + 0.4 * Math.random());
     retryTimer = setTimeout(() => void connect(), waitMs);
-    onState({ kind: 'lost', failures, nextAt: Date.now() + waitMs, isBlocked });
+    onState({ kind: 'lost', failures, nextAt: Date.now() + waitMs, isBlocked, isBusy });
   };
 
   const leave = (): void => {
@@ -155,6 +165,10 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     close,
   };
 };
+
+/** The server answers, and asks to come back later. */
+const isRefusedForNow = ({ status, retryAfterMs }: SallyportError): boolean =>
+  status === 429 || retryAfterMs !== undefined;
 
 /** The gateway's own frame, when the function that took one of ours failed or was too late: it does not name that frame. A5. */
 type GatewayFailure = { readonly message: string; readonly requestId?: string };

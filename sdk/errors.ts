@@ -19,9 +19,12 @@ export class SallyportError extends Error {
   readonly suggestions: readonly string[];
   readonly requestId: string | undefined;
   readonly facts: ErrorFacts;
+  /** The pause for which the server asks before another try. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, facts: GivenFacts, options?: ErrorOptions) {
+  constructor(status: number, facts: GivenFacts, options?: RefusalOptions) {
     super(facts.message, options);
+    this.retryAfterMs = options?.retryAfterMs;
     this.status = status;
     this.facts = { suggestions: [], recoveryActions: [], ...facts };
     this.code = facts.code;
@@ -30,16 +33,17 @@ export class SallyportError extends Error {
   }
 }
 
+type RefusalOptions = ErrorOptions & { readonly retryAfterMs?: number | undefined };
 type GivenFacts = Pick<ErrorFacts, 'code' | 'message'> & Partial<ErrorFacts>;
 
 export const unexpectedAnswer = (
   url: string,
   why: string,
-  { status = 0, cause }: { readonly status?: number; readonly cause?: unknown } = {},
+  { status = 0, ...options }: RefusalOptions & { readonly status?: number } = {},
 ): SallyportError => {
   const message = `${url} does not answer as a Sallyport does: ${why}`;
   const suggestions = ['Check the URL.'];
-  return new SallyportError(status, { code: 'unexpected_answer', message, suggestions }, { cause });
+  return new SallyportError(status, { code: 'unexpected_answer', message, suggestions }, options);
 };
 
 export const unreachable = (url: string, cause: unknown): SallyportError => {
@@ -70,10 +74,16 @@ const reasonOf = (error: unknown): string => {
 export const refusalOf = async (url: string, response: Response): Promise<SallyportError> => {
   const { status, headers } = response;
   const facts = readFacts(parsed(await response.text()));
-  if (facts !== undefined) return new SallyportError(status, facts);
+  const retryAfterMs = retryAfterOf(headers);
+  if (facts !== undefined) return new SallyportError(status, facts, { retryAfterMs });
   const target = headers.get('location');
   const why = target === null ? `HTTP ${status}` : `it redirects to ${originOf(target, url)}`;
-  return unexpectedAnswer(url, why, { status });
+  return unexpectedAnswer(url, why, { status, retryAfterMs });
+};
+
+const retryAfterOf = (headers: Headers): number | undefined => {
+  const seconds = Number(headers.get('retry-after'));
+  return seconds > 0 ? seconds * 1000 : undefined;
 };
 
 const originOf = (target: string, url: string): string => {

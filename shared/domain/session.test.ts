@@ -74,8 +74,10 @@ test('a tool is offered unless it is disabled, or is not among those allowed', (
 
 test.each([
   ['List the files', 'List the files'],
-  ['  Why\n\tdoes the\r\nbuild fail?  ', 'Why does the build fail?'],
-  ['```python\nprint(1)\n```\nnow', 'print(1) now'],
+  ['  Why\tdoes  the build fail?\r\nHere is its output:', 'Why does the build fail?'],
+  ['\n \u200B\n\nBuild a report\n```\nwrite report.py\n```', 'Build a report'],
+  ['one\rtwo', 'one'],
+  ['```python\nprint(1)\n```\nnow', 'print(1)'],
   ['a\u001b[31mred\u0000', 'a [31mred'],
   ['from \u202Eright to left', 'from right to left'],
   ['x'.repeat(80), 'x'.repeat(80)],

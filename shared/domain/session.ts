@@ -235,16 +235,18 @@ export const totalsOf = ({
 });
 
 /**
- * A session's title: the first words of its first message, on one line, without the marks around code. Undefined: it has no
- * visible character.
+ * A session's title: the first words of its first message, from the first line that has any, without the marks around code.
+ * Undefined: it has no visible character.
  */
 export const titleOf = (text: string): string | undefined => {
   const words = text
     .replaceAll(/^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$/gm, '')
-    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim();
+    .split(/[\r\n\u2028\u2029]/)
+    .map((line) => line.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim())
+    .find((line) => line !== '');
+  if (words === undefined) return undefined;
   const characters = [...words];
-  if (characters.length <= titleCharactersMax) return words === '' ? undefined : words;
+  if (characters.length <= titleCharactersMax) return words;
   return `${characters
     .slice(0, titleCharactersMax - 1)
     .join('')

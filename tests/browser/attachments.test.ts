@@ -116,3 +116,35 @@ test('a failed upload keeps the message back and is repeated; a refused file is 
   await ended(page, 2);
   expect(await attachedIn(page)).toEqual([expect.stringMatching(/-notes\.txt$/)]);
 });
+
+test('a message that is sent during an upload says that it waits, and is sent after it; an edit calls it off', async () => {
+  const page = await openApp(cloud);
+  await say(page, 'hello');
+  await ended(page);
+  let release = (): void => undefined;
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/files\//, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await pick(page, [notes]);
+  await page.getByRole('progressbar').waitFor();
+  await say(page, 'take it');
+  const waits = page.getByText('Sent when the files are uploaded.');
+  await waits.waitFor();
+  await page.getByLabel('Message').fill('take them');
+  await waits.waitFor({ state: 'detached' });
+  await page.getByLabel('Message').press('Enter');
+  await waits.waitFor();
+  expect(await axe(page)).toEqual([]);
+  release();
+  await ended(page, 2);
+  expect(await attachedIn(page)).toEqual([expect.stringMatching(/-notes\.txt$/)]);
+  expect(await page.getByLabel('Message').inputValue()).toBe('');
+  expect(await page.locator('[data-kind="question"]').allInnerTexts()).toEqual([
+    expect.stringContaining('hello'),
+    expect.stringContaining('take them'),
+  ]);
+});

@@ -4,6 +4,9 @@ import { makeHomePath, type Server, startServer } from '../e2e/server.ts';
 import { openApp } from './browser.ts';
 import { approve, ended, place, say } from './chat.ts';
 
+/** As the browser sees it: on a machine without a network it is offline itself. */
+const away = /^(?:You're offline|The server does not answer)/;
+
 const start = async (home: string, port: string): Promise<Server> => {
   const server = await startServer({ home, variables: { PORT: port } });
   onTestFinished(async () => void (await server.stop()));
@@ -21,14 +24,14 @@ test('killed and started again in the middle of a decision, nothing is lost', as
   await approve(page);
   await place(page, '2 of 2');
   await first.kill();
-  await page.getByText('Offline').waitFor();
+  await page.getByText(away).waitFor();
   await page.getByText(/reconnecting (?:now|in \d+ s)/).waitFor();
   await page.getByLabel('Message').fill('$ echo written while it was away');
   await page.getByLabel('Message').press('Enter');
   await page.getByText('sending').waitFor();
 
   await start(home, port);
-  await page.getByText('Offline').waitFor({ state: 'hidden' });
+  await page.getByText(away).waitFor({ state: 'hidden' });
   await place(page, '2 of 2');
   await approve(page);
   await ended(page);

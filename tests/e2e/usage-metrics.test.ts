@@ -41,11 +41,11 @@ test('a reset clears the conversation and keeps the log, and a new conversation 
   await agent.close();
 });
 
-test('the title of a session is the beginning of its first message', async () => {
+test('the title of a session is the first line of its first message', async () => {
   const agent = await openAgent(cloud);
   const title = async () => (await cloud.ask<{ title?: string }>(`/api/sessions/${agent.id}`)).title;
   expect(await title()).toBeUndefined();
-  await agent.say('  Why does\nthe build fail? ');
+  await agent.say('  Why does  the build fail? \nIt ran yesterday.');
   expect(await title()).toBe('Why does the build fail?');
   await agent.say('Never mind');
   expect(await title()).toBe('Why does the build fail?');

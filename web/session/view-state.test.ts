@@ -484,11 +484,19 @@ test('a call of before lost events is not asked about any more, and has its resu
 });
 
 test('a socket that does not open where the server answers is blocked after some tries, and a connection by requests is told', () => {
-  const lost = { kind: 'lost', failures: 5, nextAt: 1, isBlocked: true } as const;
+  const lost = { kind: 'lost', failures: 5, nextAt: 1, isBlocked: true, isBusy: false } as const;
   expect([isSocketBlocked(lost, true), isSocketBlocked(lost, false)]).toEqual([true, false]);
   expect(isSocketBlocked({ ...lost, failures: 1 }, true)).toBe(false);
   expect(isSocketBlocked({ ...lost, isBlocked: false }, true)).toBe(false);
   expect(linkOf({ ...lost, failures: 1 }, true).kind).toBe('reconnecting');
   expect(linkOf(lost, false).kind).toBe('offline');
   expect(linkOf({ kind: 'connected' }, true, true)).toEqual({ kind: 'polled' });
+});
+
+test('a connection says whether the browser, the server or its rate keeps it away', () => {
+  const lost = { kind: 'lost', failures: 5, nextAt: 1, isBlocked: false, isBusy: false } as const;
+  expect(linkOf(lost, false)).toEqual({ kind: 'offline', isServer: false, nextAt: 1 });
+  expect(linkOf(lost, true)).toEqual({ kind: 'offline', isServer: true, nextAt: 1 });
+  for (const failures of [1, 5])
+    expect(linkOf({ ...lost, failures, isBusy: true }, true)).toEqual({ kind: 'busy', nextAt: 1 });
 });

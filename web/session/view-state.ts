@@ -44,13 +44,14 @@ import {
   withoutRetry,
 } from './message-state.ts';
 
-/** The connection for the page: `polled` is one by requests, where no WebSocket opens; `offline` follows several tries; `stopped` is final until a person acts. */
+/** The connection for the page: `polled` is one by requests, where no WebSocket opens; `offline` follows several tries, and is of the browser or of the server; `busy`: the server answers, and refuses for now; `stopped` is final until a person acts. */
 export type Link =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
   | { readonly kind: 'polled' }
   | { readonly kind: 'reconnecting'; readonly nextAt: number }
-  | { readonly kind: 'offline'; readonly nextAt: number }
+  | { readonly kind: 'busy'; readonly nextAt: number }
+  | { readonly kind: 'offline'; readonly isServer: boolean; readonly nextAt: number }
   | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
 
 export type ViewState = {
@@ -254,7 +255,9 @@ export const linkOf = (state: ConnectionState, isOnline: boolean, isPolled = fal
   if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
   if (state.kind === 'connected') return { kind: isPolled ? 'polled' : 'connected' };
   if (state.kind !== 'lost') return state;
+  const { nextAt } = state;
+  if (state.isBusy) return { kind: 'busy', nextAt };
   const isAnswered = state.isBlocked && !isPolled;
   const isOffline = !isOnline || (state.failures > triesBeforeOffline && !isAnswered);
-  return { kind: isOffline ? 'offline' : 'reconnecting', nextAt: state.nextAt };
+  return isOffline ? { kind: 'offline', isServer: isOnline, nextAt } : { kind: 'reconnecting', nextAt };
 };

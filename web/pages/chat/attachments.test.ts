@@ -26,3 +26,27 @@ test('files that are cleared while they are sent belong to no message: another s
   expect(await sending).toBe(undefined);
   expect(await sendAll()).toEqual([]);
 });
+
+test('a message waits for the uploads that run, and has their files', async () => {
+  const answers: (() => void)[] = [];
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal(
+    'fetch',
+    () => new Promise((resolve) => answers.push(() => resolve(Response.json({ path: 'a', size: 1 })))),
+  );
+  const { rows, add, sendAll } = useAttachments(() => 's1');
+  add([new File(['a'], 'a.txt')]);
+  await vi.waitFor(() => expect(answers).toHaveLength(1), { timeout: 50_000 });
+  let isSettled = false;
+  const sending = sendAll().finally(() => {
+    isSettled = true;
+  });
+  await Promise.resolve();
+  add([new File(['b'], 'b.txt')]);
+  await vi.waitFor(() => expect(answers).toHaveLength(2), { timeout: 50_000 });
+  answers[0]?.();
+  await vi.waitFor(() => expect(rows.value.map(({ state }) => state)).toEqual(['done', 'sending']));
+  expect(isSettled).toBe(false);
+  answers[1]?.();
+  expect(await sending).toEqual([expect.stringMatching(/-a\.txt$/), expect.stringMatching(/-b\.txt$/)]);
+});

@@ -4,7 +4,7 @@
  * Files beyond the limit of a message, empty ones and images too large for a model are refused before they are sent. Without
  * a session they wait for `sendAll`.
  */
-import { computed, type Ref, shallowRef } from 'vue';
+import { type Ref, shallowRef } from 'vue';
 import { attachedImageBytesMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
 import { byteSize } from '../../components/format.ts';
 import { uploadBytesMax } from '../sandbox/upload-limit.ts';
@@ -19,12 +19,11 @@ export type ChosenFile = {
 
 export type Attachments = {
   readonly rows: Readonly<Ref<readonly ChosenFile[]>>;
-  readonly isSending: Readonly<Ref<boolean>>;
   readonly add: (files: readonly File[]) => void;
   readonly remove: (row: ChosenFile) => void;
   /**
-   * Uploads what is not there yet. The paths, or undefined when an upload failed or the files were cleared concurrently; refused files are
-   * left out.
+   * Uploads what is not there yet, and waits for uploads that run. The paths, or undefined when an upload failed or the files were cleared
+   * concurrently; refused files are left out.
    */
   readonly sendAll: () => Promise<readonly string[] | undefined>;
   /** Another session takes them: each waits for `sendAll` again. */
@@ -38,6 +37,7 @@ const nameCharactersMax = 120;
 export const useAttachments = (sessionId: () => string | null): Attachments => {
   const rows = shallowRef<readonly ChosenFile[]>([]);
   const stops = new Map<string, AbortController>();
+  const running = new Set<Promise<void>>();
   let clearings = 0;
 
   const change = (path: string, fields: Partial<ChosenFile>): void => {
@@ -66,7 +66,13 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
   const send = async (states: readonly ChosenFile['state'][]): Promise<void> => {
     const id = sessionId();
     const unsent = rows.value.filter(({ state }) => states.includes(state));
-    if (id !== null) await Promise.all(unsent.map((row) => upload(row, id)));
+    if (id === null) return;
+    for (const row of unsent) {
+      const uploading = upload(row, id).finally(() => running.delete(uploading));
+      running.add(uploading);
+    }
+    // Files may be added meanwhile.
+    while (running.size > 0) await Promise.all(running);
   };
   const sendAll: Attachments['sendAll'] = async () => {
     const [clearingsBefore, hadFiles] = [clearings, rows.value.length > 0];
@@ -86,7 +92,6 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
   };
   return {
     rows,
-    isSending: computed(() => rows.value.some(({ state }) => state === 'sending')),
     add,
     remove: ({ path }) => {
       forget(path);
