@@ -112,15 +112,14 @@ export class ApiClient {
     const { triesMax = this.#options.triesMax ?? triesMaxDefault } = options;
     let mayBeDone = false;
     for (let tries = 1; ; tries += 1) {
-      const tried = await this.#try(path, options, read);
-      if ('value' in tried) return tried.value;
-      const { error } = tried;
+      const error = await this.#try(path, options, read);
+      if ('value' in error) return error.value;
       // The first one was carried out, and its answer lost.
       if (mayBeDone && method === 'DELETE' && error.status === 404)
         return read(new Response(null, { status: 204 }));
       // A sandbox that cannot be reached may have gone after its work.
       mayBeDone ||= isLost(error) || error.code === 'sandbox_unavailable';
-      const pauseMs = retryPauseMs(error, error.retryAfterMs, { repeat, tries, triesMax, chance: Math.random() });
+      const pauseMs = retryPauseMs(error, { repeat, tries, triesMax, chance: Math.random() });
       if (pauseMs === undefined) throw error;
       await pause(pauseMs, anyOf(ends));
     }
@@ -134,11 +133,11 @@ export class ApiClient {
     const { signal } = options;
     try {
       const response = await this.#send(path, options);
-      if (!response.ok) return { error: await refusalOf(this.url, response) };
+      if (!response.ok) return await refusalOf(this.url, response);
       return { value: await read(response) };
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
-      return { error: cause instanceof SallyportError ? cause : unreachable(this.url, cause) };
+      return cause instanceof SallyportError ? cause : unreachable(this.url, cause);
     }
   }
 
@@ -176,7 +175,7 @@ export class ApiClient {
   }
 }
 
-type Tried<T> = { readonly value: T } | { readonly error: SallyportError };
+type Tried<T> = { readonly value: T } | SallyportError;
 
 const repeatOf = (method: string): Repeat => (method === 'POST' ? 'limited' : 'lost');
 

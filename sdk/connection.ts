@@ -53,12 +53,14 @@ export type Connection = {
 const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 /** The pauses between tries; the last one is repeated. */
 const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
-/** A server that asks for a longer pause is asked again after this one. */
-const retryAfterMsMax = 60 * 60_000;
 const pingMsDefault = 4 * 60_000;
 const pongMsMax = 10_000;
 /** The greeting comes from a function that the gateway starts besides: where it never does, a gateway keeps the socket for minutes. */
 const greetingMsMax = 30_000;
+
+/** Chance keeps all clients of a restarted server from coming back at the same moment. */
+const pauseAfter = (tries: number): number =>
+  (pausesMs[Math.min(tries, pausesMs.length) - 1] ?? 0) * (0.8 + 0.4 * Math.random());
 
 export const openConnection = (sallyport: ApiClient, options: ConnectionOptions): Connection => {
   const { greeting, onFrame, onState } = options;
@@ -66,8 +68,6 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
   let isReady = false;
   let isClosed = false;
   let failures = 0;
-  /** So many of them are the last ones in a row that a busy server refused. */
-  let refusals = 0;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   const connect = async (): Promise<void> => {
@@ -96,7 +96,6 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     if (frame.type === greeting && !isReady) {
       isReady = true;
       failures = 0;
-      refusals = 0;
       onState({ kind: 'connected' });
     }
     onFrame(frame);
@@ -106,18 +105,14 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     leave();
     if (isClosed) return;
     failures += 1;
-    refusals = isRefusedForNow(error) ? refusals + 1 : 0;
     if (failures > (options.failuresMax ?? Number.POSITIVE_INFINITY)) end(error);
-    else waitForNextTry(isBlocked, Math.min(error.retryAfterMs ?? 0, retryAfterMsMax));
+    else waitForNextTry(isBlocked, error);
   };
 
-  const waitForNextTry = (isBlocked: boolean, retryAfterMs: number): void => {
-    const isBusy = refusals > 0;
-    // A server that refuses is back: the pauses that grew while it was away are over.
-    const tries = isBusy ? refusals : failures;
-    const pauseMs = pausesMs[Math.min(tries, pausesMs.length) - 1] ?? 0;
-    // Chance keeps all clients of a restarted server from coming back at the same moment.
-    const waitMs = retryAfterMs + pauseMs * (0.8 + 0.4 * Math.random());
+  const waitForNextTry = (isBlocked: boolean, { retryAfterMs }: SallyportError): void => {
+    const isBusy = retryAfterMs !== undefined;
+    // A server that says when to come back is back: the pauses that grew while it was away are over.
+    const waitMs = isBusy ? retryAfterMs + pauseAfter(1) : pauseAfter(failures);
     retryTimer = setTimeout(() => void connect(), waitMs);
     onState({ kind: 'lost', failures, nextAt: Date.now() + waitMs, isBlocked, isBusy });
   };
@@ -165,10 +160,6 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
     close,
   };
 };
-
-/** The server answers, and asks to come back later. */
-const isRefusedForNow = ({ status, retryAfterMs }: SallyportError): boolean =>
-  status === 429 || retryAfterMs !== undefined;
 
 /** The gateway's own frame, when the function that took one of ours failed or was too late: it does not name that frame. A5. */
 type GatewayFailure = { readonly message: string; readonly requestId?: string };

@@ -39,11 +39,11 @@ type GivenFacts = Pick<ErrorFacts, 'code' | 'message'> & Partial<ErrorFacts>;
 export const unexpectedAnswer = (
   url: string,
   why: string,
-  { status = 0, ...options }: RefusalOptions & { readonly status?: number } = {},
+  { status = 0, cause }: { readonly status?: number; readonly cause?: unknown } = {},
 ): SallyportError => {
   const message = `${url} does not answer as a Sallyport does: ${why}`;
   const suggestions = ['Check the URL.'];
-  return new SallyportError(status, { code: 'unexpected_answer', message, suggestions }, options);
+  return new SallyportError(status, { code: 'unexpected_answer', message, suggestions }, { cause });
 };
 
 export const unreachable = (url: string, cause: unknown): SallyportError => {
@@ -74,16 +74,16 @@ const reasonOf = (error: unknown): string => {
 export const refusalOf = async (url: string, response: Response): Promise<SallyportError> => {
   const { status, headers } = response;
   const facts = readFacts(parsed(await response.text()));
-  const retryAfterMs = retryAfterOf(headers);
-  if (facts !== undefined) return new SallyportError(status, facts, { retryAfterMs });
+  if (facts !== undefined) return new SallyportError(status, facts, { retryAfterMs: retryAfterOf(headers) });
   const target = headers.get('location');
   const why = target === null ? `HTTP ${status}` : `it redirects to ${originOf(target, url)}`;
-  return unexpectedAnswer(url, why, { status, retryAfterMs });
+  return unexpectedAnswer(url, why, { status });
 };
 
+/** A server that asks for more than an hour is asked again after one. */
 const retryAfterOf = (headers: Headers): number | undefined => {
   const seconds = Number(headers.get('retry-after'));
-  return seconds > 0 ? seconds * 1000 : undefined;
+  return seconds > 0 ? Math.min(seconds, 3600) * 1000 : undefined;
 };
 
 const originOf = (target: string, url: string): string => {

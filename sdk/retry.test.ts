@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { SallyportError } from './errors.ts';
 import { retryPauseMs } from './retry.ts';
 
-const refusal = (code: string) => new SallyportError(429, { code, message: 'no' });
+const refusal = (code: string, retryAfterMs?: number) =>
+  new SallyportError(429, { code, message: 'busy' }, { retryAfterMs });
 /** The limits of a fresh installation. */
 const [perSecond, burst, retryAfterMs] = [10, 20, 1000];
 
@@ -34,7 +35,7 @@ const admit = (count: number, triesMax: number) => {
       continue;
     }
     const asked = { repeat: 'limited', tries: next.tries, triesMax, chance: chance() } as const;
-    const pauseMs = retryPauseMs(refusal('rate_limited'), retryAfterMs, asked);
+    const pauseMs = retryPauseMs(refusal('rate_limited', retryAfterMs), asked);
     if (pauseMs !== undefined) waiting.push({ at: next.at + pauseMs, tries: next.tries + 1 });
   }
 };
@@ -50,8 +51,7 @@ test('tries have an end, and none follows where the caller wants one', () => {
   const last = (code: string, triesMax: number) => {
     const error = refusal(code);
     for (let tries = 1; ; tries += 1)
-      if (retryPauseMs(error, undefined, { repeat: 'refused', tries, triesMax, chance: 1 }) === undefined)
-        return tries;
+      if (retryPauseMs(error, { repeat: 'refused', tries, triesMax, chance: 1 }) === undefined) return tries;
   };
   expect([last('rate_limited', 6), last('sandbox_starting', 6)]).toEqual([12, 6]);
   expect([last('rate_limited', 1), last('sandbox_starting', 1)]).toEqual([1, 1]);
@@ -59,13 +59,13 @@ test('tries have an end, and none follows where the caller wants one', () => {
 
 test('a server that asks for a longer pause than a minute is not asked again', () => {
   const asked = { repeat: 'limited', tries: 1, triesMax: 6, chance: 0 } as const;
-  expect(retryPauseMs(refusal('rate_limited'), 60_001, asked)).toBeUndefined();
+  expect(retryPauseMs(refusal('rate_limited', 60_001), asked)).toBeUndefined();
 });
 
 test('a function that ended before its answer is asked again, where that changes nothing the second time', () => {
   const gone = new SallyportError(500, { code: 'internal_error', message: 'the request failed' });
   const pauses = (['lost', 'refused', 'limited'] as const).map((repeat) =>
-    retryPauseMs(gone, undefined, { repeat, tries: 1, triesMax: 6, chance: 1 }),
+    retryPauseMs(gone, { repeat, tries: 1, triesMax: 6, chance: 1 }),
   );
   expect(pauses).toEqual([250, undefined, undefined]);
 });

@@ -31,9 +31,9 @@ export type Try = {
 /** Milliseconds until the next try; undefined: there is none. */
 export const retryPauseMs = (
   error: SallyportError,
-  retryAfterMs: number | undefined,
   { repeat, tries, triesMax, chance }: Try,
 ): number | undefined => {
+  const { retryAfterMs } = error;
   const isRate = error.code === 'rate_limited';
   const most = isRate && triesMax > 1 ? Math.max(triesMax, rateTriesMax) : triesMax;
   if (tries >= most || !canRepeat(error, { repeat, tries })) return undefined;

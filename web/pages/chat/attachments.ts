@@ -71,7 +71,7 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
       const uploading = upload(row, id).finally(() => running.delete(uploading));
       running.add(uploading);
     }
-    // Files may be added meanwhile.
+    // Files may be added while these are sent.
     while (running.size > 0) await Promise.all(running);
   };
   const sendAll: Attachments['sendAll'] = async () => {

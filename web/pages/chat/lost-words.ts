@@ -3,7 +3,7 @@ import type { Link } from '../../session/view-state.ts';
 
 type LostWords = {
   readonly what: string;
-  /** What follows; not announced, since it counts. */
+  /** The next step; not announced, since it counts. */
   readonly next: string;
   readonly nextAt: number;
 };
