@@ -55,7 +55,10 @@ const entryOf = (name: FunctionName): string => inFunctions(`./${name}/handler.t
 
 /** Writes `index.mjs`, its chunks and their source maps into the folder. */
 export const bundleHandler = (name: FunctionName, folder: string): Promise<Metafile> =>
-  bundleSplit({ entryPoints: { index: entryOf(name) }, outdir: folder });
+  bundleProgram(
+    `import './functions/bundling/source-positions.ts'; export * from './functions/${name}/handler.ts';`,
+    folder,
+  );
 
 /** Writes a folder for each function. */
 export const bundleHandlers = async (folder: string): Promise<ReadonlyMap<FunctionName, Metafile>> =>
@@ -65,7 +68,7 @@ export const bundleHandlers = async (folder: string): Promise<ReadonlyMap<Functi
     ),
   );
 
-/** Writes a program with the same options: the libraries of a function without the function. */
+/** Writes a program whose imports are found from the repository's root. */
 export const bundleProgram = (contents: string, folder: string): Promise<Metafile> =>
   bundleSplit({
     stdin: { contents, resolveDir: inFunctions('..'), sourcefile: 'index.js' },

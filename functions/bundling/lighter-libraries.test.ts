@@ -1,7 +1,8 @@
 /** Parts that are left out of the SDK's descriptions of services, and those that stay. */
 import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { lighterDescription } from './lighter-libraries.ts';
+import { lighterDescription, withHttp1, withOwnHttp2 } from './lighter-libraries.ts';
 import LruCache from './lru-cache.ts';
 
 const description = `const n0 = "com.amazonaws.dynamodb";
@@ -44,6 +45,14 @@ test.each([
   );
   expect(registered).toEqual(errors);
   expect(light).not.toMatch(/\[_\w+\]: /);
+});
+
+test('the files that name both versions of HTTP have the form that is expected', async () => {
+  const read = (path: string): Promise<string> =>
+    readFile(new URL(`../node_modules/${path}`, pathToFileURL(import.meta.dirname)), 'utf8');
+  expect(withHttp1(await read('@smithy/node-http-handler/dist-es/index.js'))).not.toMatch(/http2/i);
+  const settings = withOwnHttp2(await read('@aws-sdk/client-bedrock-runtime/dist-es/runtimeConfig.js'));
+  expect(settings).toContain('"@smithy/node-http-handler/dist-es/node-http2-handler.js"');
 });
 
 test('the small cache forgets what was asked longest ago', () => {

@@ -84,9 +84,32 @@ export const named = new RegExp(
 /** Of a service's package the SDK reads the version, for the head of a request. */
 const packageFile = /[\\/]@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/;
 
+/**
+ * Bedrock's client alone speaks HTTP/2, and is loaded when it is used. All clients import the list of this package's handlers:
+ * with both in it, each start of a function that has Bedrock would load Node's HTTP/2.
+ */
+export const withHttp1 = (listOfHandlers: string): string =>
+  listOfHandlers.replace('export { NodeHttp2Handler } from "./node-http2-handler";', '');
+
+export const withOwnHttp2 = (settingsOfBedrock: string): string =>
+  settingsOfBedrock.replace(
+    'import { NodeHttp2Handler as RequestHandler, streamCollector } from "@smithy/node-http-handler";',
+    'import { streamCollector } from "@smithy/node-http-handler"; import { NodeHttp2Handler as RequestHandler } from "@smithy/node-http-handler/dist-es/node-http2-handler.js";',
+  );
+
+const rewritten: readonly { readonly filter: RegExp; readonly lighter: (text: string) => string }[] = [
+  { filter: /[\\/]@smithy[\\/]node-http-handler[\\/]dist-es[\\/]index\.js$/, lighter: withHttp1 },
+  { filter: /[\\/]client-bedrock-runtime[\\/]dist-es[\\/]runtimeConfig\.js$/, lighter: withOwnHttp2 },
+];
+
 export const lighterLibraries: Plugin = {
   name: 'lighter-libraries',
   setup: ({ onLoad }) => {
+    for (const { filter, lighter } of rewritten)
+      onLoad({ filter }, async ({ path }) => ({
+        contents: lighter(await readFile(path, 'utf8')),
+        loader: 'js',
+      }));
     onLoad({ filter: descriptions }, async ({ path }) => {
       const service = descriptions.exec(path)?.[1] ?? '';
       return { contents: lighterDescription(await readFile(path, 'utf8'), service), loader: 'js' };

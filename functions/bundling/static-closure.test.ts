@@ -24,7 +24,8 @@ test('the entry and the chunks that it imports count once, the later ones do not
     'a/two.mjs': output(30, 'two.ts', [['a/one.mjs', 'import-statement']]),
     'a/late.mjs': output(40, 'late.ts'),
   };
-  const { bytes, inputs } = loadedBy({ outputs });
+  const { bytes, inputs, builtins } = loadedBy({ outputs });
   expect(bytes).toBe(60);
   expect([...inputs].toSorted()).toEqual(['main.ts', 'one.ts', 'two.ts']);
+  expect(builtins).toEqual(['path']);
 });

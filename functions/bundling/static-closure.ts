@@ -5,16 +5,20 @@ export type Loaded = {
   readonly bytes: number;
   /** The sources of which there is code in it. */
   readonly inputs: readonly string[];
+  /** Node's own modules that it imports by name. */
+  readonly builtins: readonly string[];
 };
 
 export const loadedBy = ({ outputs }: Pick<Metafile, 'outputs'>): Loaded => {
   const waiting = Object.keys(outputs).filter((path) => path.endsWith('/index.mjs'));
   const loaded = new Set<string>();
+  const builtins = new Set<string>();
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (loaded.has(path)) continue;
     loaded.add(path);
-    for (const { kind, path: next, external } of outputs[path]?.imports ?? [])
-      if (kind === 'import-statement' && !external) waiting.push(next);
+    const imports = (outputs[path]?.imports ?? []).filter(({ kind }) => kind === 'import-statement');
+    waiting.push(...imports.filter(({ external }) => !external).map(({ path: next }) => next));
+    for (const { path: name, external } of imports) if (external) builtins.add(name.replace('node:', ''));
   }
   const parts = [...loaded].flatMap((path) => outputs[path] ?? []);
   return {
@@ -26,5 +30,6 @@ export const loadedBy = ({ outputs }: Pick<Metafile, 'outputs'>): Loaded => {
         ),
       ),
     ],
+    builtins: [...builtins],
   };
 };

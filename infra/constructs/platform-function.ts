@@ -2,7 +2,7 @@
  * A Lambda function of the platform: `functions/<name>/handler.ts` as one bundle, and the rules that all share.
  *
  * Its role holds write access to its own log group, trace segments and its permissions, and no managed policy. Its
- * variables are exactly those of its contract; NODE_OPTIONS is Node's own.
+ * variables are exactly those of its contract.
  */
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -73,10 +73,7 @@ export class PlatformFunction<F extends FunctionName> extends Construct {
     const role = new Role(this, 'Role', { assumedBy, path: rolePath });
     logGroup.grantWrite(role);
     addStatements(role, permissions.statements);
-    const environment = {
-      ...contractOf(name, { ...permissions.variables }, variables),
-      NODE_OPTIONS: '--enable-source-maps',
-    };
+    const environment = contractOf(name, { ...permissions.variables }, variables);
     checkEnvironmentSize(name, environment);
     this.lambda = new LambdaFunction(this, 'Function', {
       ...options,

@@ -11,7 +11,7 @@ import { environments, type FunctionName } from '#shared/config/environment.ts';
 import { flavors } from '#shared/domain/flavor.ts';
 import { bundleHandlers } from '../../functions/bundle.ts';
 import { named } from '../../functions/bundling/lighter-libraries.ts';
-import { loadedBy } from '../../functions/bundling/static-closure.ts';
+import { type Loaded, loadedBy } from '../../functions/bundling/static-closure.ts';
 import { inRepository } from '../constructs/repository-path.ts';
 import { type Settings, settingsOf, stages } from '../settings.ts';
 import { synthesise } from './synthesise.ts';
@@ -117,6 +117,7 @@ describe('settings', () => {
 });
 
 describe('a bundle', () => {
+  const functionNames = Object.keys(environments) as FunctionName[];
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-bundles-'));
   let bundles: ReadonlyMap<FunctionName, Metafile>;
   beforeAll(async () => {
@@ -140,18 +141,15 @@ describe('a bundle', () => {
   const runtime =
     'globalThis.awslambda = { streamifyResponse: (handler) => handler, HttpResponseStream: {} };';
 
-  test.each(Object.keys(environments) as FunctionName[])(
-    'of %s starts in Node with nothing beside it and has a handler',
-    (name) => {
-      const start = join(folder, name, 'start.mjs');
-      writeFileSync(
-        start,
-        `${runtime} const { handler } = await import('./index.mjs'); process.stdout.write(typeof handler);`,
-      );
-      const env = { ...environmentOf(name), AWS_REGION: 'eu-central-1' };
-      expect(execFileSync(process.execPath, [start], { env, encoding: 'utf8' })).toBe('function');
-    },
-  );
+  test.each(functionNames)('of %s starts in Node with nothing beside it and has a handler', (name) => {
+    const start = join(folder, name, 'start.mjs');
+    writeFileSync(
+      start,
+      `${runtime} const { handler } = await import('./index.mjs'); process.stdout.write(typeof handler);`,
+    );
+    const env = { ...environmentOf(name), AWS_REGION: 'eu-central-1' };
+    expect(execFileSync(process.execPath, [start], { env, encoding: 'utf8' })).toBe('function');
+  });
 
   /** The code that a start loads, in kB at most: a hundredth above its size when this was written (docs/performance.md, "A start"). */
   const loadedKbMax: Readonly<Record<FunctionName, number>> = {
@@ -160,10 +158,18 @@ describe('a bundle', () => {
     ...{ api: 1195, mcp: 1315, synthetic: 371 },
   };
 
-  test.each(Object.entries(loadedKbMax))('of %s loads at most %d kB at a start', (name, kbMax) => {
-    const metafile = bundles.get(name as FunctionName);
+  const loadedOf = (name: FunctionName): Loaded => {
+    const metafile = bundles.get(name);
     if (metafile === undefined) throw new Error(`there is no bundle of ${name}`);
-    expect(loadedBy(metafile).bytes / 1000).toBeLessThan(kbMax);
+    return loadedBy(metafile);
+  };
+
+  test.each(functionNames)('of %s loads a bounded size at a start', (name) => {
+    expect(loadedOf(name).bytes / 1000).toBeLessThan(loadedKbMax[name]);
+  });
+
+  test.each(functionNames)('of %s starts without the HTTP/2 of Node', (name) => {
+    expect(loadedOf(name).builtins).not.toContain('http2');
   });
 
   test('keeps the names of the classes that a library asks itself for', () => {

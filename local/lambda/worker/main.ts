@@ -9,9 +9,9 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Context } from 'aws-lambda';
+import '../../../functions/bundling/source-positions.ts';
 import type { Call, FromWorker, FunctionError, ToWorker, WorkerSettings } from './messages.ts';
 import { installStreaming, isStreaming, openResponseStream, type ResponseStream } from './response-stream.ts';
-import { installSourcePositions } from './source-positions.ts';
 
 type Handler = (...parameters: unknown[]) => unknown;
 
@@ -127,6 +127,5 @@ const makeContext = (call: Call): RuntimeContext => {
 
 const { compileCache } = workerData as WorkerSettings;
 if (compileCache !== undefined) enableCompileCache(compileCache);
-installSourcePositions();
 installStreaming();
 parentPort?.on('message', receive);

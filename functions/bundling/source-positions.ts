@@ -1,7 +1,8 @@
 /**
- * Stack traces of bundled functions that name the sources, as `--enable-source-maps` does it on AWS.
+ * Stack traces of bundled functions that name the sources, as Node's `--enable-source-maps` writes them. Its import turns this on.
  *
- * That flag reads the map of every module that is loaded; here a map is read when a trace goes through its module.
+ * That flag reads and parses the map of every module that is loaded, also where no trace is ever written; here a map is read when a
+ * trace goes through its module.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -10,11 +11,9 @@ import { fileURLToPath } from 'node:url';
 
 type Position = { readonly url: string; readonly line: number; readonly column: number };
 
-export const installSourcePositions = (): void => {
-  Error.prepareStackTrace = (error, frames) => {
-    const lines = frames.map((frame) => `\n    at ${describeFrame(frame)}`);
-    return `${titleOf(error)}${lines.join('')}`;
-  };
+Error.prepareStackTrace = (error, frames) => {
+  const lines = frames.map((frame) => `\n    at ${describeFrame(frame)}`);
+  return `${titleOf(error)}${lines.join('')}`;
 };
 
 const titleOf = (error: unknown): string => {
