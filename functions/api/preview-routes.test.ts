@@ -10,12 +10,16 @@ import { answerPreview, type Preview, previewTarget } from './preview-routes.ts'
 const adminTokenHash = 'the first token';
 const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: adminTokenHash };
 
-const exchange = async (session: string) => {
+const exchange = async (session: string, headers = {}) => {
   const { ports: quiet, table } = openQuietPorts();
   const ports = { ...quiet, adminTokenHash, tokens: makeTokenStore(table) };
   const { ticket } = await issueTicket(ports as unknown as Preview['ports'], principal);
   const event = {
-    ...{ httpMethod: 'GET', path: `/api/sessions/${session}/ports/8000/`, headers: { host: 'own.example' } },
+    ...{
+      httpMethod: 'GET',
+      path: `/api/sessions/${session}/ports/8000/`,
+      headers: { host: 'own.example', ...headers },
+    },
     ...{ queryStringParameters: { ticket }, multiValueQueryStringParameters: { ticket: [ticket], q: ['1'] } },
   } as unknown as ApiEvent;
   const target = previewTarget(event);
@@ -33,6 +37,17 @@ test('a ticket is exchanged for a cookie of its path', async () => {
   );
 });
 
+test('a ticket leaves a query that is otherwise as it was sent', async () => {
+  const session = crypto.randomUUID();
+  for (const [sent, kept] of [
+    ['?ticket=a', ''],
+    ['?b&ticket=a&a=+%20&b=&%74icket=b', '?b&a=+%20&b='],
+  ]) {
+    const { headers } = await exchange(session, { 'X-Forwarded-Query': sent });
+    expect(headers['location']).toBe(`/api/sessions/${session}/ports/8000/${kept}`);
+  }
+});
+
 test.each(['x', 'x;Domain=example.org;'])(
   'no cookie is made of the path of a session %s',
   async (session) => {
@@ -46,6 +61,14 @@ test.each([
   ['POST', 308],
   ['DELETE', 308],
 ])('%s of a preview without its final slash keeps its query and its method', async (httpMethod, status) => {
+  expect(await redirected(httpMethod, {})).toEqual([status, '/?q=1&q=a%20b']);
+  expect(await redirected(httpMethod, { 'x-forwarded-query': '?q=1&q=a+b&z' })).toEqual([
+    status,
+    '/?q=1&q=a+b&z',
+  ]);
+});
+
+const redirected = async (httpMethod: string, more: object) => {
   const { ports: quiet, table } = openQuietPorts();
   const token = `sp_${'1'.repeat(64)}`;
   const ports = {
@@ -54,7 +77,7 @@ test.each([
   };
   const path = `/api/sessions/${crypto.randomUUID()}/ports/8000`;
   const event = {
-    ...{ httpMethod, path, headers: { host: 'own.example', authorization: `Bearer ${token}` } },
+    ...{ httpMethod, path, headers: { host: 'own.example', authorization: `Bearer ${token}`, ...more } },
     ...{ queryStringParameters: { q: 'a b' }, multiValueQueryStringParameters: { q: ['1', 'a b'] } },
   } as unknown as ApiEvent;
   const target = previewTarget(event);
@@ -64,5 +87,5 @@ test.each([
     event,
     target,
   );
-  expect([statusCode, headers['location']]).toEqual([status, `${path}/?q=1&q=a%20b`]);
-});
+  return [statusCode, String(headers['location']).slice(path.length)];
+};

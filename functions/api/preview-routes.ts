@@ -19,6 +19,7 @@ import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port
 import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import { queryAsSent, withoutField } from '#shared/contracts/preview-query.ts';
 import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { intentOf } from '#shared/domain/access.ts';
@@ -90,7 +91,7 @@ export const answerPreview = async (
   // The path of a cookie is made of it: nothing in it may end an attribute.
   if (!isUuid(target.sessionId)) throw sessionNotFound();
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
-  if (rest === '') return redirect(event, `${event.path}/${asked(event.multiValueQueryStringParameters)}`);
+  if (rest === '') return redirect(event, `${event.path}/${askedBy(event)}`);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
 };
 
@@ -106,7 +107,7 @@ const show = async (
   const acquired = await acquireInside(ports, { session, settings });
   const { sandbox } = acquired;
   const port = await leasePreviewPort(ports, acquired, target.port);
-  const path = `/ports/${port}${asSent(rest)}${asked(event.multiValueQueryStringParameters)}`;
+  const path = `/ports/${port}${asSent(rest)}${askedBy(event)}`;
   if (canUpgrade(event)) return tunnelTo(ports, sandbox, path);
   const body = bytesOf(event);
   const response = await ports.link.fetch(sandbox, {
@@ -187,9 +188,8 @@ const withCookie = (
   const spelt = `${path.slice(0, -1)}${event.path.replace(previewPath, '$3')}`;
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
-  const { ticket: _, ...query } = event.multiValueQueryStringParameters ?? {};
   const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;
-  const answer = redirect(event, place + asked(query));
+  const answer = redirect(event, place + withoutField(askedBy(event), 'ticket'));
   return {
     ...answer,
     headers: { ...answer.headers, 'set-cookie': `${cookieName}=${secret}; ${attributes}` },
@@ -203,7 +203,10 @@ const redirect = ({ httpMethod }: ApiEvent, location: string): StreamedResult =>
   body: '',
 });
 
-const asked = (query: ApiEvent['multiValueQueryStringParameters']): string => {
+/** Byte for byte, but where a gateway has passed on nothing but names and values. */
+const askedBy = ({ headers, multiValueQueryStringParameters: query }: ApiEvent): string => {
+  const sent = queryAsSent(headers);
+  if (sent !== undefined) return asSent(sent);
   const text = queryText(query);
   return text === '' ? '' : `?${text}`;
 };

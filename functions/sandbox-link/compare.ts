@@ -2,12 +2,14 @@
  * Compares two saved states of a workspace: the files that differ, with a diff of lines where both sides are text that is
  * short enough, and with what no diff shows: links, permissions, digests. Nothing but the bucket is read; a manifest that is not the one that was saved is refused.
  */
+
 import { createHash } from 'node:crypto';
 import { structuredPatch } from 'diff';
 import type { CompareAnswer, CompareCall } from '#shared/contracts/sandbox-link.ts';
 import type { ManifestEntry } from '#shared/domain/checkpoint.ts';
 import { effectEntry } from '#shared/domain/effect-entry.ts';
 import { changesBetween, type EntryChange, shownChanges } from '#shared/domain/manifest-changes.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 import { anotherManifest, packKey, readManifest } from './manifest.ts';
 import type { BucketContext } from './obsolete-objects.ts';
 
@@ -70,7 +72,7 @@ const diffOf = async (
   const shown = lines.slice(0, diffLinesMax);
   const cut = lines.length > shown.length ? [...shown, `… ${lines.length - shown.length} more lines`] : shown;
   const text = cut.join('\n');
-  return text.length > diffCharactersMax ? `${text.slice(0, diffCharactersMax)}\n… cut` : text;
+  return text.length > diffCharactersMax ? `${firstCharacters(text, diffCharactersMax)}\n… cut` : text;
 };
 
 /** Strict: bytes that are no UTF-8 are no text. */

@@ -133,7 +133,9 @@ export class WebDistribution extends Construct {
   /**
    * The policy of a preview names the origin that the browser sees, and a cookie counts for its pages: only CloudFront knows it. And it
    * knows the address by which people who are not known yet are counted: the APIs see that of its own server
-   * (https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-event-structure.html).
+   * (https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-event-structure.html). And the query of a preview as it
+   * was sent, which API Gateway decodes (`shared/contracts/preview-query.ts`): one that fits into the 10,240 bytes of all headers.
+   * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/general-helper-methods.html
    */
   private addViewerHost(): FunctionAssociation {
     const code = [
@@ -141,13 +143,18 @@ export class WebDistribution extends Construct {
       '  var request = event.request;',
       "  request.headers['x-forwarded-host'] = { value: request.headers.host.value };",
       "  request.headers['x-forwarded-address'] = { value: event.viewer.ip };",
+      "  delete request.headers['x-forwarded-query'];",
+      "  if (request.uri.indexOf('/ports/') > 0) {",
+      '    var query = request.rawQueryString();',
+      "    if (query !== undefined && /^[!-~]{0,4096}$/.test(query)) request.headers['x-forwarded-query'] = { value: '?' + query };",
+      '  }',
       '  return request;',
       '}',
     ].join('\n');
     return {
       eventType: FunctionEventType.VIEWER_REQUEST,
       function: new CloudFrontFunction(this, 'ViewerHost', {
-        comment: 'Forwards the host that the browser requested, and its address',
+        comment: 'Forwards the host that the browser requested, its address, and the query of a preview',
         code: FunctionCode.fromInline(code),
         runtime: FunctionRuntime.JS_2_0,
       }),

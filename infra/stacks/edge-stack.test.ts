@@ -158,20 +158,30 @@ describe('the one origin', () => {
       'AWS::CloudFront::Function',
       'DistributionViewerHost',
     ).Properties;
-    const told = new Function('event', `${code}; return handler(event);`)({
-      viewer: { ip: '198.51.100.7' },
-      request: {
-        headers: {
-          host: { value: 'own.example' },
-          'x-forwarded-host': { value: 'evil.example' },
-          'x-forwarded-address': { value: '203.0.113.9' },
+    const told = (uri: string, query?: string) =>
+      new Function('event', `${code}; return handler(event);`)({
+        viewer: { ip: '198.51.100.7' },
+        request: {
+          uri,
+          rawQueryString: () => query,
+          headers: {
+            host: { value: 'own.example' },
+            'x-forwarded-host': { value: 'evil.example' },
+            'x-forwarded-address': { value: '203.0.113.9' },
+            'x-forwarded-query': { value: '?evil' },
+          },
         },
-      },
-    });
-    expect(told.headers).toMatchObject({
+      }).headers;
+    expect(told('/api/sessions')).toEqual({
+      host: { value: 'own.example' },
       'x-forwarded-host': { value: 'own.example' },
       'x-forwarded-address': { value: '198.51.100.7' },
     });
+    const preview = '/api/sessions/a/ports/8000/x';
+    for (const query of ['', 'b&a=+%20&b='])
+      expect(told(preview, query)).toHaveProperty('x-forwarded-query', { value: `?${query}` });
+    for (const [uri, query] of [[preview], [preview, 'a'.repeat(4097)], [preview, 'é'], ['/ws', 'ticket=a']])
+      expect(told(String(uri), query)).not.toHaveProperty('x-forwarded-query');
   });
 
   test('a client of /mcp is told how to authenticate, though API Gateway renames the header', () => {

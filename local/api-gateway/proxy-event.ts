@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { queryHeader } from '#shared/contracts/preview-query.ts';
 
 /** A route of the REST API: `/mcp`, or `/api/{proxy+}` with every path under it. */
 export type RestRoute = { readonly resource: string; readonly functionName: string };
@@ -16,6 +17,11 @@ export type RouteMatch = RestRoute & { readonly pathParameters: { readonly proxy
 
 const greedy = '{proxy+}';
 const stage = 'live';
+
+/** Requests below it are passed on as they are, and may ask for an upgrade. */
+const previewPath = /^\/api\/sessions\/[^/]+\/ports\//;
+
+export const isPreview = (pathname: string): boolean => previewPath.test(pathname);
 
 export const matchRoute = (routes: readonly RestRoute[], pathname: string): RouteMatch | undefined => {
   for (const route of routes) {
@@ -105,7 +111,7 @@ type RequestMaps = {
 
 export const mapRequest = (request: IncomingMessage): RequestMaps => {
   const headers = collect(headerPairs(request));
-  const query = collect(urlOf(request).searchParams.entries());
+  const query = collect(new URLSearchParams(urlOf(request).search).entries());
   const hasQuery = Object.keys(query).length > 0;
   return {
     headers: last(headers),
@@ -115,16 +121,20 @@ export const mapRequest = (request: IncomingMessage): RequestMaps => {
   };
 };
 
-type Target = { readonly pathname: string; readonly searchParams: URLSearchParams };
+/** The query with its question mark; '' where there is none. */
+type Target = { readonly pathname: string; readonly search: string };
+
+/** The start of a target in absolute form, as for a proxy; a server takes the rest of it (RFC 9112, section 3.2.2). */
+const authority = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Reads only the origin form of a request target; `*` and `http://elsewhere/` become `/`. The path stays as it came: a parser of
- * URLs resolves `..`, and the deletion of a file would be that of its session.
+ * The path and the query of a request target. The path stays as it came: a parser of URLs resolves `..`, and the deletion of a file would
+ * be that of its session. `*` becomes `/`.
  */
 export const urlOf = ({ url = '/' }: IncomingMessage): Target => {
-  const [target = ''] = (url.startsWith('/') ? url : '/').split('#');
-  const [pathname = '', search = ''] = target.split(/\?(.*)/s);
-  return { pathname, searchParams: new URLSearchParams(search) };
+  const [target = ''] = url.replace(authority, '').split('#');
+  const [, path = '', search = ''] = /^([^?]*)(.*)$/s.exec(target) ?? [];
+  return { pathname: path.startsWith('/') ? path : '/', search };
 };
 
 export const sourceIpOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? '127.0.0.1';
@@ -134,8 +144,12 @@ type Multi = Record<string, string[]>;
 function* headerPairs(request: IncomingMessage): Generator<[string, string]> {
   const { rawHeaders } = request;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    yield [String(rawHeaders[index]), String(rawHeaders[index + 1])];
+    const name = String(rawHeaders[index]);
+    if (name.toLowerCase() !== queryHeader) yield [name, String(rawHeaders[index + 1])];
   }
+  const { pathname, search } = urlOf(request);
+  // As CloudFront does (`infra/constructs/distribution.ts`).
+  if (isPreview(pathname) && search !== '') yield [queryHeader, search];
   yield ['X-Forwarded-For', sourceIpOf(request)];
   yield ['X-Forwarded-Proto', 'http'];
 }

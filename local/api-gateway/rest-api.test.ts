@@ -1,8 +1,10 @@
 /** The REST side of the gateway and the files of the web app, over real HTTP. */
+import { once } from 'node:events';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { request as sendRaw } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
 import { start as startLambda } from '../lambda/start.ts';
 import { type RestLimits, strictRestLimits } from './rest-integration.ts';
@@ -122,6 +124,34 @@ test('A11: a request without a body or query has null for both', async () => {
     pathParameters: null,
   });
 });
+
+test('A11: a preview is told its query as it was sent, and nothing of the client in its place', async () => {
+  const url = await open();
+  const told = async (path: string) => {
+    const answer = await fetch(url + path, { headers: { 'X-Forwarded-Query': '?evil' } });
+    return ((await answer.json()) as { headers: Record<string, string> }).headers;
+  };
+  expect(await told('/api/sessions/a/ports/8000/x?b&a=+%20&b=')).toHaveProperty(
+    'x-forwarded-query',
+    '?b&a=+%20&b=',
+  );
+  for (const path of ['/api/sessions/a/ports/8000/x', '/api/sessions/a?b']) {
+    const names = Object.keys(await told(path)).map((name) => name.toLowerCase());
+    expect(names).not.toContain('x-forwarded-query');
+  }
+});
+
+test.each(['http://own.example/api/a%20b/../c?q=1', 'HTTP://own.example:80/api/a%20b/../c?q=1'])(
+  'a target in absolute form is answered as its path: %s',
+  async (path) => {
+    const { hostname, port } = new URL(await open());
+    const [answer] = await once(sendRaw({ hostname, port, path }).end(), 'response');
+    expect(await json(answer)).toMatchObject({
+      path: '/api/a%20b/../c',
+      queryStringParameters: { q: '1' },
+    });
+  },
+);
 
 test('A13: the answer arrives while the function still runs', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'sallyport-gateway-')), 'go');

@@ -24,7 +24,7 @@ import {
 } from './connection.ts';
 import { serveConnection } from './live-connection.ts';
 import { upgradeToPort } from './port-upgrade.ts';
-import { matchRoute, type RestRoute, urlOf } from './proxy-event.ts';
+import { isPreview, matchRoute, type RestRoute, urlOf } from './proxy-event.ts';
 import { answerFromFunction, type RestLimits, restLimits } from './rest-integration.ts';
 import { openUpgrade, type WebSocketRoutes } from './websocket-upgrade.ts';
 
@@ -48,9 +48,6 @@ export type ApiGateway = Endpoint & {
 };
 
 const closeGoingAway = 1001;
-/** Of the REST API, the one path below which a connection may be upgraded. */
-const previewPath = /^\/api\/sessions\/[^/]+\/ports\//;
-
 /** The time for which a revoked token is still of use to an open preview connection. */
 const previewCheckMsDefault = 20_000;
 
@@ -78,7 +75,7 @@ export const start = async (options: ApiGatewayOptions): Promise<ApiGateway> => 
         // Node has let go of it: the reset of any page or program would otherwise end the whole cloud.
         socket.on('error', () => socket.destroy());
         const { pathname } = urlOf(request);
-        const route = previewPath.test(pathname) ? matchRoute(options.restRoutes, pathname) : undefined;
+        const route = isPreview(pathname) ? matchRoute(options.restRoutes, pathname) : undefined;
         if (pathname === `/${stage}`) void upgrade({ request, socket, head });
         else if (route !== undefined)
           void upgradeToPort({ request, socket, head, functions, route, checkMs });

@@ -273,6 +273,14 @@ describe('a bucket of seals with Object Lock', () => {
     expect([again.code, again.error]).toEqual([0, '']);
   });
 
+  test('is named with the end of an earlier, longer lock', async () => {
+    const account = accountWith(dayMs);
+    Object.assign(account.locks[bucket] ?? {}, { longer: { days: 365, versions: 17 } });
+    const { out } = await machineWith(account).run(destroyCommand, ['--yes']);
+    const until = Date.parse(account.locks[bucket]?.written ?? '') + 364 * dayMs;
+    expect(out).toContain(`locked until ${new Date(until).toISOString()} (`);
+  });
+
   test.each([
     ['when its last lock has ended', accountWith(31 * dayMs), []],
     ['when nothing is in it', accountWith(dayMs, 0), []],

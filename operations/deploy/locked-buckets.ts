@@ -16,10 +16,14 @@ type Configuration = {
     readonly Rule?: { readonly DefaultRetention?: { readonly Days?: number; readonly Years?: number } };
   };
 };
-type Listed = { readonly Versions?: readonly { readonly LastModified: string }[] };
+type Version = { readonly Key: string; readonly VersionId: string; readonly LastModified: string };
+type Listed = { readonly Versions?: readonly Version[] };
+type Retained = { readonly Retention: { readonly RetainUntilDate: string } };
 
 const dayMs = 86_400_000;
 const daysOfYear = 365;
+/** Versions, evenly over their times, whose locks are read: a request each. */
+const probesMax = 16;
 
 export const lockedOf = async (
   aws: Aws,
@@ -34,7 +38,10 @@ export const lockedOf = async (
   return found;
 };
 
-/** By the default retention of the bucket, from the newest write on; undefined: nothing is locked. */
+/**
+ * Undefined: nothing is locked. Each version keeps the lock that it was written with: where the setting became smaller, an older one
+ * may be locked for longer than the newest.
+ */
 const lockedUntil = async (aws: Aws, bucket: string): Promise<number | undefined> => {
   const none = ['ObjectLockConfigurationNotFoundError', 'NoSuchBucket'];
   const named = ['--bucket', bucket] as const;
@@ -43,8 +50,51 @@ const lockedUntil = async (aws: Aws, bucket: string): Promise<number | undefined
   const days = retention?.Days ?? (retention?.Years ?? 0) * daysOfYear;
   if (days === 0) return undefined;
   const page = await aws.find<Listed>(none, 's3api', 'list-object-versions', ...named);
-  const written = (page?.Versions ?? []).map(({ LastModified }) => Date.parse(LastModified));
-  return written.length === 0 ? undefined : Math.max(...written) + days * dayMs;
+  const versions = (page?.Versions ?? []).toSorted((a, b) => writtenAt(a) - writtenAt(b));
+  const newest = versions.at(-1);
+  if (newest === undefined) return undefined;
+  const last = await lastLock(versions, (version) => lockOf(aws, bucket, version));
+  return Math.max(writtenAt(newest) + days * dayMs, last);
+};
+
+const writtenAt = ({ LastModified }: Version): number => Date.parse(LastModified);
+
+/** The end of its lock in epoch milliseconds; 0: it has none. */
+const lockOf = async (aws: Aws, bucket: string, { Key, VersionId }: Version): Promise<number> => {
+  const none = ['NoSuchObjectLockConfiguration', 'NoSuchKey', 'NoSuchVersion'];
+  const named = ['--bucket', bucket, '--key', Key, '--version-id', VersionId] as const;
+  const found = await aws.find<Retained>(none, 's3api', 'get-object-retention', ...named);
+  return found === undefined ? 0 : Date.parse(found.Retention.RetainUntilDate);
+};
+
+/** Of versions in the order of their times: those of one setting are locked for the same time, so the last of each counts. */
+const lastLock = async (
+  versions: readonly Version[],
+  untilOf: (version: Version) => Promise<number>,
+): Promise<number> => {
+  let last = 0;
+  const lockMsOf = async (at: number): Promise<number> => {
+    const version = versions[at];
+    if (version === undefined) return 0;
+    const until = await untilOf(version);
+    last = Math.max(last, until);
+    return until - writtenAt(version);
+  };
+  const step = Math.max(1, Math.ceil((versions.length - 1) / probesMax));
+  let before = { at: 0, lockMs: await lockMsOf(0) };
+  while (before.at < versions.length - 1) {
+    const next = Math.min(before.at + step, versions.length - 1);
+    const after = { at: next, lockMs: await lockMsOf(next) };
+    // The setting became smaller between the two: by halving to the last version before.
+    let [low, high] = [before.at, after.at];
+    while (before.lockMs - after.lockMs > dayMs / 2 && high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (before.lockMs - (await lockMsOf(middle)) > dayMs / 2) high = middle;
+      else low = middle;
+    }
+    before = after;
+  }
+  return last;
 };
 
 /** The lines of a destroy about one. */

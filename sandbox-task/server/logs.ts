@@ -5,7 +5,9 @@
  * The ring lives in memory within a bound of lines and bytes; the caller fetches lines by number and stores them. A long
  * line is cut and marked.
  */
+
 import { unsureBytesOf } from '#shared/domain/output-offset.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 
 type LogLine = {
   /** From 1, without gaps until the oldest are dropped. */
@@ -51,7 +53,7 @@ export const createLogRing = ({ linesMax, bytesMax }: LogBounds, now = Date.now)
 const envelopeBytes = Buffer.byteLength(JSON.stringify({ lines: [] }));
 
 const cut = (text: string): string =>
-  text.length <= lineCharactersMax ? text : `${text.slice(0, lineCharactersMax)}${cutMark}`;
+  text.length <= lineCharactersMax ? text : `${firstCharacters(text, lineCharactersMax)}${cutMark}`;
 
 type LineSplitter = {
   readonly push: (piece: { readonly offset: number; readonly text: string }) => void;

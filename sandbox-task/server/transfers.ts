@@ -7,12 +7,14 @@
  * before its `end`. A malformed archive is refused where it breaks; entries written by then stay, and no index of them
  * is stored. Guarantees W9 and W10 of docs/spec/sandbox.md.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { type ArchiveFrame, encodeArchiveFrame, readArchive } from '#shared/contracts/archive.ts';
 import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import { isPlainPath } from '#shared/domain/checkpoint.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 import type { MissingEntry } from '../wire/messages.ts';
 import type { VolumeName } from '../wire/transfer-messages.ts';
 import { type ArchiveCheck, createArchiveCheck } from './archive-check.ts';
@@ -157,7 +159,7 @@ async function* parseArchive(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   try {
     yield* readArchive(chunks);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.slice(0, reasonCharactersMax) : '';
+    const reason = cause instanceof Error ? firstCharacters(cause.message, reasonCharactersMax) : '';
     throw new Refusal('invalid_request', `the archive is malformed: ${reason}`, { cause });
   }
 }

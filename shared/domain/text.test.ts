@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutLongestText, type JsonObject } from './json.ts';
-import { cutBytes, cutJsonBytes, cutMiddle, utf8Bytes } from './text.ts';
+import { cutBytes, cutJsonBytes, cutMiddle, firstCharacters, lastCharacters, utf8Bytes } from './text.ts';
 
 /** Lone surrogates included. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00', '\u0000', '"') });
@@ -154,6 +154,21 @@ describe('a cut to bytes of JSON', () => {
         expect(jsonBytes(cut)).toBeLessThanOrEqual(bytesMax);
         expect(next === '' || jsonBytes(cut + next) > bytesMax).toBe(true);
         expect(isWhole(cut, text)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('characters', () => {
+  test('at an end of any text none is cut in two', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(40), (text, max) => {
+        const [first, last] = [firstCharacters(text, max), lastCharacters(text, max)];
+        expect(text.startsWith(first) && text.endsWith(last)).toBe(true);
+        const least = Math.min(text.length, max) - 1;
+        for (const { length } of [first, last]) expect(length >= least && length <= max).toBe(true);
+        expect(isWhole(first, text)).toBe(true);
+        expect(isWhole(text.slice(0, text.length - last.length), text)).toBe(true);
       }),
     );
   });

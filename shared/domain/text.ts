@@ -62,5 +62,13 @@ export const cutMiddle = (text: string, charactersMax: number): string => {
   return `${head}\n... (${text.length - head.length - tail.length} characters left out) ...\n${tail}`;
 };
 
+/** The first characters, and no half of a pair. */
+export const firstCharacters = (text: string, charactersMax: number): string =>
+  text.length <= charactersMax ? text : wholeEnd(text.slice(0, charactersMax));
+
+/** The last characters, and no half of a pair. */
+export const lastCharacters = (text: string, charactersMax: number): string =>
+  text.length <= charactersMax ? text : wholeStart(text.slice(text.length - charactersMax));
+
 const wholeEnd = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
 const wholeStart = (text: string): string => (/^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text);

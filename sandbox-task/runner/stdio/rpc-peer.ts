@@ -4,7 +4,9 @@
  * Requests are answered in any order, concurrently within a bound. A ping is answered; roots, sampling and elicitation are
  * refused, since nothing here could grant them. Unexpected answers and notifications are dropped.
  */
+
 import type { JsonObject } from '#shared/domain/json.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 import type { StdioFailure } from '../../wire/messages.ts';
 import { parseBoundedJson, valuesMax } from './server-lines.ts';
 
@@ -133,7 +135,7 @@ const answerOf = ({ result, error }: JsonObject): RpcAnswer => {
   return {
     error: {
       code: Number.isSafeInteger(code) ? Number(code) : 0,
-      message: wordOf(message).slice(0, errorCharactersMax),
+      message: firstCharacters(wordOf(message), errorCharactersMax),
     },
   };
 };

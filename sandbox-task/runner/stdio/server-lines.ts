@@ -6,7 +6,9 @@
  * goes out in bounded batches, without the values of the server's environment, since they may be secrets and a log is
  * read by many.
  */
+
 import type { Readable } from 'node:stream';
+import { firstCharacters, lastCharacters } from '#shared/domain/text.ts';
 import { createLineReader } from '../../wire/lines.ts';
 
 const windowMs = 100;
@@ -113,7 +115,7 @@ export const createStdioLogger = (
     leftOut = 0;
   };
   const note = (text: string): void => {
-    const line = redact(text).slice(0, lineCharactersMax);
+    const line = firstCharacters(redact(text), lineCharactersMax);
     keepLast(last, line);
     if (batchCharacters + line.length > batchCharactersMax) leftOut += 1;
     else {
@@ -130,7 +132,7 @@ export const createStdioLogger = (
   return {
     push: reader.push,
     note,
-    stderrTail: () => fromItsCause(last).join('\n').slice(-lastCharactersMax),
+    stderrTail: () => lastCharacters(fromItsCause(last).join('\n'), lastCharactersMax),
     redact,
     flush,
   };

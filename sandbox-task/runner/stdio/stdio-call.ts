@@ -5,7 +5,9 @@
  * a ping within two seconds: then it is killed, as it is at once over a memory or process limit. A call that finds an MCP
  * server starting does not end that start. Guarantee W13 of docs/spec/sandbox.md.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
+import { firstCharacters } from '#shared/domain/text.ts';
 import {
   type KillCause,
   type StdioAnswer,
@@ -147,7 +149,7 @@ const failureOf = (cause: unknown, { server, ...about }: Failed): StdioAnswer =>
     ...about,
     failure,
     // It may name a path of the caller's.
-    message: message.slice(0, stdioMessageCharactersMax),
+    message: firstCharacters(message, stdioMessageCharactersMax),
     stderrTail: server.stderrTail(),
     isLost: server.peer.hasFailed(),
   };
@@ -170,7 +172,7 @@ const openProgress = (send: (text: Buffer) => void): StdioProgress => {
   };
   return {
     push: (text) => {
-      const line = `${text.slice(0, lineCharactersMax)}\n`;
+      const line = `${firstCharacters(text, lineCharactersMax)}\n`;
       if (batch.length + line.length <= batchCharactersMax) batch += line;
       timer ??= setTimeout(flush, batchMs);
     },

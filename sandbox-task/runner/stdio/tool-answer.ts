@@ -4,8 +4,9 @@
  * Pure, and it trusts nothing: texts are cut in the middle, images have the bounds of displayed ones, and a block
  * without a form in a result is named instead.
  */
+
 import type { JsonObject } from '#shared/domain/json.ts';
-import { cutMiddle } from '#shared/domain/text.ts';
+import { cutMiddle, firstCharacters } from '#shared/domain/text.ts';
 import {
   blocksMax,
   resultBytesMax,
@@ -119,7 +120,7 @@ const describeBlock = (block: unknown): string => {
   return word(`[a block left out: ${type} ${mimeType ?? ''}]`);
 };
 
-const word = (text: string): string => text.slice(0, wordCharactersMax);
+const word = (text: string): string => firstCharacters(text, wordCharactersMax);
 
 export type ToolList = { readonly json: Buffer; readonly leftOut: number };
 

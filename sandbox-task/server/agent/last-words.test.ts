@@ -15,6 +15,6 @@ test('characters that are cut between chunks, of two streams at once, are whole'
 test('the last 500 characters are kept, of which the first is no half of one', () => {
   const words = createLastWords();
   words.hear('stderr', Buffer.from(` ${'😀'.repeat(300)}x\n`));
-  expect(words.text()).toMatch(/^(?:\ufffd)?(?:😀){249}x$/u);
+  expect(words.text()).toMatch(/^(?:😀){249}x$/u);
   expect(words.text().isWellFormed()).toBe(true);
 });

@@ -1,5 +1,7 @@
 /** The last words of a program that carries turns, which say why it ended. Characters that end in the next chunk are whole. */
+
 import { StringDecoder } from 'node:string_decoder';
+import { lastCharacters } from '#shared/domain/text.ts';
 
 const charactersMax = 500;
 
@@ -15,7 +17,7 @@ export const createLastWords = (): LastWords => {
     hear: (stream, chunk) => {
       const decoder = decoders.get(stream) ?? new StringDecoder();
       decoders.set(stream, decoder);
-      said = (said + decoder.write(chunk)).slice(-charactersMax);
+      said = lastCharacters(said + decoder.write(chunk), charactersMax);
     },
     text: () => said.toWellFormed().trim(),
   };

@@ -1,4 +1,5 @@
 /** The routes of processes: each is one step on the registry or one question to the runner. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as z from 'zod';
@@ -16,6 +17,7 @@ import { relayWantedField } from '#shared/contracts/relay/wanted.ts';
 import { asSavedHeader } from '#shared/contracts/sandbox-call.ts';
 import { processCommandCharactersMax } from '#shared/domain/limits.ts';
 import { relayHearerGapMs } from '#shared/domain/relay/limits.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 import type { AgentEndpoint } from '../agent/agent-endpoint.ts';
 import { readBody, sendJson } from '../http-messages.ts';
 import { Refusal } from '../refusal.ts';
@@ -171,7 +173,7 @@ const start = async (
   const argv = args.length > 0 ? [command, ...args] : ['bash', '--norc', '--noprofile', '-c', command];
   const entry = await processes.start({
     id,
-    command: [command, ...args].join(' ').slice(0, processCommandCharactersMax),
+    command: firstCharacters([command, ...args].join(' '), processCommandCharactersMax),
     spec: { argv, cwd, env, pty, timeoutMs, isInputWhole: waitMs !== undefined },
     input: Buffer.from(stdin ?? '', 'base64'),
     isAwaited: waitMs !== undefined,

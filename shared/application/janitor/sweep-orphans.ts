@@ -16,7 +16,7 @@ import type { HostTask } from '../../ports/sandbox.ts';
 import type { SandboxName } from '../../ports/workspace-store.ts';
 import type { Deps, TaskDeps } from '../deps.ts';
 import { readUsers } from '../sandbox/read-users.ts';
-import { recordStopped } from '../sandbox/record-stopped.ts';
+import { lostReason, recordStopped } from '../sandbox/record-stopped.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 
 export type OrphanReport = {
@@ -225,7 +225,7 @@ const recordLost = async (ports: SweepDeps, page: readonly Workspace[]): Promise
   for (const { id, sandbox } of page) {
     const task = tasks.get(sandbox?.taskArn ?? '');
     if (sandbox === undefined || (task !== undefined && task.lastStatus !== 'STOPPED')) continue;
-    const why = task?.stoppedReason ?? 'its task was not found';
+    const why = task?.stoppedReason ?? lostReason;
     const { generation } = sandbox;
     const recorded = await ports.tried(async () => {
       await recordStopped(ports, { workspaceId: id, generation }, why);

@@ -10,6 +10,10 @@ import { notifySandboxEnd } from './notify-sandbox-end.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 
+/** Of a sandbox whose task ECS does not know any more, as its sessions read it. */
+export const lostReason =
+  'it no longer runs, as after a restart of its machine; the next message or call starts a new one with the last saved files';
+
 /** Counted once, however often the event comes. */
 export const recordStopped = async (
   ports: TaskDeps,

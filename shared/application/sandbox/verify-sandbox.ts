@@ -7,7 +7,7 @@ import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
 import { isAppError } from '../../errors.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { recordStopped } from './record-stopped.ts';
+import { lostReason, recordStopped } from './record-stopped.ts';
 
 /** `gone`: recorded and published. `silent`: its task runs, but it does not answer now. */
 export const verifySandbox = async (
@@ -20,7 +20,7 @@ export const verifySandbox = async (
   const [task] = taskArn === undefined ? [] : await ports.host.describe([taskArn]);
   if (task !== undefined && task.lastStatus !== 'STOPPED') return 'silent';
   const { workspaceId, generation } = sandbox;
-  await recordStopped(ports, { workspaceId, generation }, task?.stoppedReason ?? 'its task was not found');
+  await recordStopped(ports, { workspaceId, generation }, task?.stoppedReason ?? lostReason);
   return 'gone';
 };
 

@@ -53,6 +53,11 @@ test.each<[string, Seen, number]>([
     3000,
   ],
   [
+    'or the lifetime of its sandbox',
+    { session: execution({ status: 'ready' }), sandbox: sandbox({ lifetimeMs: 70 }) },
+    70,
+  ],
+  [
     'that waits for a person',
     { session: agent({ status: 'running', waits: true }), sandbox: sandbox() },
     120,
@@ -62,6 +67,11 @@ test.each<[string, Seen, number]>([
 });
 
 test.each<[string, Seen, number]>([
+  [
+    'without a sandbox',
+    { session: execution({ status: 'ready' }), sandbox: sandbox({ state: 'stopped', lifetimeMs: 10 }) },
+    605_400,
+  ],
   ['paused', { session: execution({ status: 'paused' }), sandbox: sandbox({ state: 'stopped' }) }, 605_400],
   [
     'of an agent that rests',

@@ -6,6 +6,7 @@ import { flavorNames } from '#shared/domain/flavor.ts';
 import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import {
+  lifetimeEnd,
   type SandboxRecord,
   sandboxSources,
   sandboxStates,
@@ -175,13 +176,20 @@ export const sessionView = (
   pendingApprovals: pendingApprovals(turn),
 });
 
-/** Of a resting session the sandbox has stopped already: the session itself is what ends next. */
+/**
+ * Of a session without a sandbox the session itself is what ends next, whatever its status: the end of a lifetime leaves an execution
+ * session `ready`, since only one that was idle, or gave way, is `paused`.
+ */
 const expiryOf = (session: Session, sandbox: SandboxRecord | undefined, lifetimes: Lifetimes): number => {
-  if (session.status === 'paused') return pausedUntil(session, lifetimes);
   const hasSandbox = sandbox?.state === 'starting' || sandbox?.state === 'ready';
-  return isEnded(session.status) || (session.kind === 'agent' && !hasSandbox)
-    ? session.lastActiveAt + lifetimes.historyMs
-    : idleFrom(session, lifetimes, sandbox?.readyAt);
+  const historyEnd = session.lastActiveAt + lifetimes.historyMs;
+  if (isEnded(session.status)) return historyEnd;
+  // One in error ends with its idle time, which is no time of rest.
+  if (hasSandbox || session.status === 'error') {
+    const lifeEnd = (sandbox && lifetimeEnd(sandbox)) ?? Number.POSITIVE_INFINITY;
+    return Math.min(idleFrom(session, lifetimes, sandbox?.readyAt), lifeEnd);
+  }
+  return session.kind === 'agent' ? historyEnd : pausedUntil(session, lifetimes);
 };
 
 const sandboxView = (workspace: Workspace | undefined, now: number): SessionAnswer['sandbox'] => {

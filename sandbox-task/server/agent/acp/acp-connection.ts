@@ -5,7 +5,9 @@
  * an agent that is ahead of it by too much, or writes a line without end, is given up. Lines that are no message are left out: programs
  * print.
  */
+
 import * as z from 'zod';
+import { firstCharacters } from '#shared/domain/text.ts';
 import { createLineReader } from '../../../wire/lines.ts';
 
 type Parts = {
@@ -91,7 +93,7 @@ export const createAcpConnection = ({ write, room, ...heard }: Parts): AcpConnec
   const settle = ({ id, result, error }: Message): void => {
     const waits = asked.get(id ?? '');
     asked.delete(id ?? '');
-    if (error !== undefined) waits?.reject(new Error(error.message.slice(0, reasonCharactersMax)));
+    if (error !== undefined) waits?.reject(new Error(firstCharacters(error.message, reasonCharactersMax)));
     else waits?.resolve(result);
   };
   const handle = async (line: Buffer): Promise<void> => {
@@ -140,7 +142,7 @@ export const createAcpConnection = ({ write, room, ...heard }: Parts): AcpConnec
 const late = (method: string): Error => new Error(`it did not answer ${method} in time`);
 
 const messageOf = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).slice(0, reasonCharactersMax);
+  firstCharacters(cause instanceof Error ? cause.message : String(cause), reasonCharactersMax);
 
 const messageIn = (line: Buffer): Message | undefined => {
   try {

@@ -1,5 +1,7 @@
 /** Requests to OpenCode's server on the sandbox's loopback. Each has a time and a size; what comes back is user code's. */
+
 import type { RuntimeAsks, RuntimeReply } from '#shared/domain/runtime.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 import {
   createdSession,
   listedSessions,
@@ -29,6 +31,8 @@ const healthPath = '/global/health';
 const askMsMax = 30_000;
 const healthMsMax = 2000;
 const answerBytesMax = 4 * 1_048_576;
+/** Of a refusal, as it is told. */
+const answerCharactersMax = 300;
 /** One event, in characters: its diffs and outputs are bounded by the program. */
 const eventCharactersMax = 8 * 1_048_576;
 
@@ -97,7 +101,8 @@ export const openOpencodeClient = (port: number, password: string): OpencodeClie
 
 const expectOk = async (answer: Response, path: string): Promise<Response> => {
   if (answer.ok) return answer;
-  throw new Error(`OpenCode answered ${answer.status} to ${path}: ${(await textOf(answer)).slice(0, 300)}`);
+  const text = firstCharacters(await textOf(answer), answerCharactersMax);
+  throw new Error(`OpenCode answered ${answer.status} to ${path}: ${text}`);
 };
 
 const textOf = async (answer: Response): Promise<string> => {

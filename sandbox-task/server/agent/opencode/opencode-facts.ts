@@ -4,8 +4,10 @@
  * Its events have no numbers and repeat states; each text, call and output is said once. Sub-agents speak by their calls: their
  * text is the output of the call that started them.
  */
+
 import type { JsonObject } from '#shared/domain/json.ts';
 import { type RuntimeDelta, type RuntimeFact, runtimeModelTriesMax } from '#shared/domain/runtime.ts';
+import { firstCharacters } from '#shared/domain/text.ts';
 import type { OpencodeEvent, Part } from './opencode-wire.ts';
 
 type Heard = { readonly facts: readonly RuntimeFact[]; readonly deltas: readonly RuntimeDelta[] };
@@ -91,7 +93,7 @@ const agentCharactersMax = 256;
 
 const subAgentFacts: Reader<'session.created'> = ({ agents }, { info: { id, parentID, title } }) => {
   if (parentID === undefined || !agents.has(parentID)) return [];
-  const agent = title.slice(0, agentCharactersMax);
+  const agent = firstCharacters(title, agentCharactersMax);
   agents.set(id, agent);
   return [{ type: 'sub-agent', agent }];
 };
