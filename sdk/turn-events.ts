@@ -13,6 +13,7 @@ import { backOffMs, pause } from './retry.ts';
 import type { Signalled } from './route.ts';
 import { api, type Session } from './routes.ts';
 import { connectToSession } from './session-connection.ts';
+import { openTextPieces } from './text-pieces.ts';
 
 export type MessageOptions = {
   readonly model?: string | undefined;
@@ -121,12 +122,16 @@ async function* followSocket(
 ): AsyncGenerator<Frame, void> {
   const { signal, since } = asked;
   const queue = makeFrameQueue();
+  const pieces = openTextPieces();
   let wasConnected = false;
   let isBlocked = false;
   const connection = connectToSession(client, {
     ...{ sessionId, failuresMax, isWhole: true },
     ...(since === undefined ? {} : { since }),
-    onFrame: queue.add,
+    onFrame: (frame) => {
+      const rest = pieces.rest(frame);
+      if (rest !== undefined) queue.add(rest);
+    },
     onState: (state) => {
       // Events before the connection stands would be missed.
       if (state.kind === 'connected' && !wasConnected) asked.request().catch(queue.close);

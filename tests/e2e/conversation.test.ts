@@ -59,6 +59,21 @@ test('the text of a cancelled answer stays, and the model reads it before the ne
   await client.close();
 });
 
+test('a client that connects in the middle of an answer gets its text from the beginning', async () => {
+  const { id } = await makeSession(cloud, {});
+  const client = await connect(cloud, { sessionId: id });
+  await client.untilType('system:ready');
+  model.script.push({ text: 'The first half', stalls: true });
+  client.send('message', { text: 'tell me' });
+  await client.untilType('delta');
+  const late = await connect(cloud, { sessionId: id, since: '-1' });
+  expect((await late.untilType('delta')).data).toMatchObject({ offset: 0, text: 'The first half' });
+  client.send('turn:cancel');
+  await late.untilType('completion');
+  expect(late.frames.filter(({ type }) => type === 'delta')).toHaveLength(1);
+  await Promise.all([client.close(), late.close()]);
+});
+
 test('a failed turn is repeated once, and its message is said once', async () => {
   const { id } = await makeSession(cloud, {});
   const retry = () => post(`/api/sessions/${id}/retry`);

@@ -139,7 +139,9 @@ const askedCall = (random: Random, told: Told): ModelChunk => {
 
 const argsOf = (random: Random, name: string, told: Told): JsonObject => {
   if (name === sessionTool.name) return sessionArgs(random, told);
-  return name === remoteTool || name === callerTool ? { id: random.uuid() } : { command: 'x' };
+  if (name === remoteTool || name === callerTool) return { id: random.uuid() };
+  if (name === 'read_file') return { path: 'x' };
+  return name === 'write_file' ? { path: 'x', content: 'x' } : { command: 'x' };
 };
 
 const failure = (random: Random): AppError => {

@@ -9,7 +9,8 @@
  * One that was not greeted yet is passed over: its first frame is `system:ready`. While one is known, all but pieces of a stream are
  * published to subscribers that were read after the commit. So an event that passes it over was logged before it was greeted, and is
  * replayed to it; one that joins gets what no log has. One that came since the last read is not known, and misses events for that
- * bounded time: its greeter waits for it where others may publish, and then reads the log (send-greeting.ts).
+ * bounded time: its greeter waits for it where others may publish, and then reads the log (send-greeting.ts). No log has the text of an
+ * answer that is on its way: the publisher of a turn sends it what came before (streamed-text.ts).
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -26,6 +27,7 @@ import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, Connection } from '../../ports/connections.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
 import { forwardedToRoot } from './forward-to-root.ts';
+import { openStreamedText } from './streamed-text.ts';
 
 export type Publisher = {
   readonly publish: (frames: readonly Frame[]) => Promise<void>;
@@ -33,7 +35,7 @@ export type Publisher = {
   readonly waitingChanged: (project: ProjectId) => Promise<void>;
   /** As they were last read, without those that a post has shown to be gone. */
   readonly subscribers: () => readonly Subscriber[];
-  /** The caller has read the subscribers. A list older than the one at hand is left. */
+  /** The caller has read the subscribers. A list older than the one at hand is left. One that is new gets the text that was streamed. */
   readonly setSubscribers: (subscribers: readonly Subscriber[], readAt: number) => void;
 };
 
@@ -53,19 +55,39 @@ export const openPublisher = (
   const root = tree && openPublisher(ports, { id: tree.root });
   let { subscribers, readAt } = known ?? { subscribers: [], readAt: Number.NEGATIVE_INFINITY };
   let last: Promise<void> = Promise.resolve();
+  const streamed = openStreamedText();
+  /** Those that got all of the streamed text. */
+  let caughtUp: ReadonlySet<ConnectionId> = new Set();
+
+  /** The text that a subscriber did not get, since it came later. */
+  const missedTexts = (now: number): ((subscriber: Subscriber) => readonly string[]) => {
+    const isTaking = (one: Subscriber): boolean => !isPassedOver(one, now);
+    const isBehind = (one: Subscriber): boolean => isTaking(one) && !before.has(one.id);
+    const before = caughtUp;
+    caughtUp = new Set(subscribers.filter(isTaking).map(({ id }) => id));
+    const texts = subscribers.some(isBehind)
+      ? streamed.frames(now).map((frame) => JSON.stringify(frame))
+      : [];
+    return (one) => (isBehind(one) ? texts : []);
+  };
 
   const publishNow = async (frames: readonly Frame[]): Promise<void> => {
     const now = ports.world.now();
     const isExact =
       subscribers.some((one) => isPassedOver(one, now)) &&
       !frames.every(({ type }) => streamedTypes.has(type));
-    if (isExact || now - readAt > subscriberRefreshMs) {
+    const isOld = frames.length > 0 && now - readAt > subscriberRefreshMs;
+    if (isExact || isOld) {
       subscribers = await ports.connections.subscribers(sessionId);
       readAt = now;
     }
+    const missed = missedTexts(now);
     const texts = textsFor(frames, now);
+    streamed.take(frames);
     const posted = subscribers;
-    const stays = await Promise.all(posted.map((one) => postTo(ports, one.id, texts(one))));
+    const stays = await Promise.all(
+      posted.map((one) => postTo(ports, one.id, [...missed(one), ...texts(one)])),
+    );
     const left = new Set(posted.filter((_, index) => !stays[index]).map(({ id }) => id));
     subscribers = subscribers.filter(({ id }) => !left.has(id));
     await root?.publish(frames.map(forwardedToRoot).filter((frame) => frame !== undefined));
@@ -82,6 +104,7 @@ export const openPublisher = (
       if (at < readAt) return;
       subscribers = read;
       readAt = at;
+      if (read.some(({ id }) => !caughtUp.has(id))) void next(() => publishNow([]));
     },
     publish: (frames) => (frames.length === 0 ? last : next(() => publishNow(frames))),
     waitingChanged: (project) => next(() => publishWaiting(ports, project)),

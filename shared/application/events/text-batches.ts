@@ -6,15 +6,11 @@
  * Best effort by design: the whole text follows in the log.
  */
 import type { Frame } from '../../contracts/frames.ts';
-import { deltaBatchMs, frameBytesMax } from '../../domain/limits.ts';
-import { cutJsonBytes } from '../../domain/text.ts';
+import { deltaBatchMs } from '../../domain/limits.ts';
 import type { World } from '../../ports/world.ts';
 import type { Publisher } from './publisher.ts';
+import { frameTextBytesMax, type Piece, slices } from './streamed-text.ts';
 
-/** Bytes that the text of one frame takes in JSON. The rest is for its other fields. */
-const frameTextBytesMax = frameBytesMax - 2 * 1024;
-
-type Piece = { readonly offset: number; readonly text: string };
 type Waiting = { readonly offset: number; text: string };
 
 export type BatchOptions = {
@@ -80,15 +76,4 @@ export const openTextBatches = <Key extends string>(
       endWait();
     },
   };
-};
-
-const slices = (piece: Piece, lengthOf: (text: string) => number): Waiting[] => {
-  const all: Waiting[] = [];
-  for (let { offset, text: rest } = piece; rest !== ''; ) {
-    const text = cutJsonBytes(rest, frameTextBytesMax);
-    all.push({ offset, text });
-    offset += lengthOf(text);
-    rest = rest.slice(text.length);
-  }
-  return all;
 };

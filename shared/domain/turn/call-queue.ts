@@ -14,7 +14,7 @@ import type { RequestedCall } from '../requested-call.ts';
 import { cutBytes, cutMiddle } from '../text.ts';
 import { allowedBy, trialFor } from './approval-policy.ts';
 import { grantFor } from './grant.ts';
-import type { ToolCall, TurnCall } from './tool-call.ts';
+import type { AskedCall, ToolCall, TurnCall } from './tool-call.ts';
 import type { ApprovalPolicy, Deciding, EventOf, Repetition, ToolResult, TurnLimits } from './turn.ts';
 
 type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
@@ -68,8 +68,35 @@ export const keptCalls = ({
   calls,
   end,
   toolCallsMax = calls.length,
-}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly TurnCall[] =>
+}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly AskedCall[] =>
   end === 'refused' ? [] : calls.slice(0, toolCallsMax);
+
+/** A call that its tool does not take fails at once, beside the queue: no person is asked, and nothing runs. */
+export const judgedCalls = (
+  asked: readonly AskedCall[],
+  { callsMax }: Pick<TurnLimits, 'callsMax'>,
+  at: number,
+): { readonly kept: readonly AskedCall[]; readonly fit: readonly TurnCall[]; readonly failures: Output } => {
+  const kept = asked.slice(0, callsMax);
+  const failures = kept.flatMap(({ problem, ...call }) =>
+    problem === undefined
+      ? []
+      : [
+          resultOf(call, {
+            ...{ type: 'call-failed', at, callId: call.callId },
+            ...{ code: 'invalid_request', message: problem },
+          }),
+        ],
+  );
+  return {
+    kept,
+    fit: kept.filter(({ problem }) => problem === undefined),
+    failures: {
+      log: failures.flatMap(({ log }) => log),
+      history: failures.flatMap(({ history }) => history),
+    },
+  };
+};
 
 /** Calls over the limit are left out (T2); each of the others is asked, or allowed by a grant or by the mode. */
 export const queuedCalls = (
@@ -236,7 +263,7 @@ const untriedYet = ({ trial, ...call }: ToolCall): ToolCall =>
 
 /** The result of an ended call: its output, or its failure, for the user and for the model. */
 export const resultOf = (
-  { callId, name, edited, unsent }: ToolCall,
+  { callId, name, edited, unsent }: Pick<ToolCall, 'callId' | 'name' | 'edited' | 'unsent'>,
   event: ToolResult,
 ): Output & { readonly status: 'completed' | 'failed' } => {
   const before = editNotice(edited) + unsentNotice(unsent);

@@ -3,7 +3,15 @@
 import { cutTextsMiddle, type JsonObject } from '../json.ts';
 import { historyArgumentsBytesMax } from '../limits.ts';
 import { repetitionOf } from './approval-policy.ts';
-import { addUsage, allowedEntries, firstApproval, keptCalls, leftOut, queuedCalls } from './call-queue.ts';
+import {
+  addUsage,
+  allowedEntries,
+  firstApproval,
+  judgedCalls,
+  keptCalls,
+  leftOut,
+  queuedCalls,
+} from './call-queue.ts';
 import { queueStep } from './queue-steps.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
 import type { Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
@@ -23,9 +31,10 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   const spentUsd = state.spentUsd + event.costUsd;
   const repetition = repetitionOf(event.calls, state.repetition);
   const wanted = event.end === 'refused' ? [] : event.calls;
-  const queued = queuedCalls(keptCalls(event), { policy: state.policy, repetition }, limits);
+  const { kept, fit, failures } = judgedCalls(keptCalls(event), limits, event.at);
+  const queued = queuedCalls(fit, { policy: state.policy, repetition }, limits);
   const calls = queued.map(({ call }) => call);
-  const asked = calls.map(({ callId, name, args }) => ({ callId, name, args }));
+  const asked = kept.map(({ callId, name, args }) => ({ callId, name, args }));
   const isSilent = text === '' && asked.length === 0;
   const answer: StepOutput = {
     log: [
@@ -46,7 +55,7 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
           },
         ],
   };
-  if (calls.length === 0) {
+  if (kept.length === 0) {
     const spent = { ...state, usage, spentUsd };
     if (wanted.length > 0) {
       const told = { log: leftOut(wanted.length, 0), history: [] };
@@ -58,11 +67,12 @@ const answered = (state: Thinking, event: EventOf<'model-answered'>, limits: Tur
   const asking: StepOutput = {
     log: [
       ...asked.map((data) => ({ type: 'tool:call' as const, data })),
-      ...leftOut(wanted.length, calls.length),
+      ...leftOut(wanted.length, kept.length),
+      ...failures.log,
       ...allowedEntries(state.turnId, queued),
       ...firstApproval(state.turnId, calls),
     ],
-    history: [],
+    history: failures.history,
   };
   const next: Deciding = { ...state, kind: 'deciding', usage, spentUsd, repetition, calls };
   return followedBy(answer, followedBy(asking, queueStep(next, limits)));

@@ -739,6 +739,33 @@ describe('approvals', () => {
     });
   });
 
+  test('a call that its tool does not take fails at once, and nobody is asked', () => {
+    const [one, other] = askedCallsOf('a', 'b');
+    if (one === undefined || other === undefined) throw new Error('no calls');
+    const failure = [
+      { role: 'tool', callId: 'c1', outcome: 'failed', text: expect.stringContaining('no command') },
+    ];
+    const alone = after(thinking, answered({ text: '', calls: [{ ...one, problem: 'no command' }] }));
+    expect(alone.state).toMatchObject({ kind: 'thinking', step: 2 });
+    expect(alone.log).toMatchObject([
+      { type: 'tool:call', data: { callId: 'c1' } },
+      { type: 'agent:error', data: { callId: 'c1', code: 'invalid_request' } },
+    ]);
+    expect(alone.history).toMatchObject([{ calls: asks('a') }, ...failure]);
+    const beside = after(thinking, answered({ calls: [{ ...one, problem: 'no command' }, other] }));
+    expect(statuses(beside.state)).toEqual(['pending']);
+    expect(beside.log.slice(-2)).toMatchObject([
+      { type: 'agent:error', data: { callId: 'c1' } },
+      { type: 'tool:approval_required', data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } },
+    ]);
+    expect(beside.history).toMatchObject([{ calls: asks('a', 'b') }, ...failure]);
+    const last = after(
+      { ...thinking, step: 3 },
+      answered({ step: 3, calls: [{ ...one, problem: 'no command' }] }),
+    );
+    expect(last.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });
+  });
+
   test('as many calls as the limit allows are taken without a note', () => {
     const step = after(thinking, answered({ calls: askedCallsOf('a', 'b', 'c', 'd') }));
     expect(step.log.filter(({ type }) => type === 'agent:error')).toEqual([]);

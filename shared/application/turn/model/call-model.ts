@@ -7,11 +7,13 @@
  */
 
 import { iso } from '../../../contracts/fields.ts';
+import { callProblem } from '../../../contracts/tools/agent-arguments.ts';
 import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
 import { estimateRequest, expectedTokens, measureOf } from '../../../domain/token-measure.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
+import type { AskedCall, TurnCall } from '../../../domain/turn/tool-call.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
@@ -64,7 +66,7 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     const at = world.now();
     const { turnId, step } = state;
     const preparation = { turnId, history: context.history, routeOf: offer.routeOf, at };
-    const calls = identifyCalls(world, answer.calls, preparation);
+    const calls = identifyCalls(world, answer.calls, preparation).map(withProblem);
     const measured = measureOf(answered, usage.inputTokens, context.limits.history);
     const whole = { messageId, text, calls, end, usage, costUsd };
     return {
@@ -78,6 +80,12 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     signal.throwIfAborted();
     return failureOf(ports, call, { error, unsettled });
   }
+};
+
+/** One that its tool does not take is answered without a person. */
+const withProblem = (call: TurnCall): AskedCall => {
+  const problem = callProblem(call);
+  return problem === undefined ? call : { ...call, problem };
 };
 
 type MayCost = { readonly unsettled: Reserved };
