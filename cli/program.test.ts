@@ -72,7 +72,7 @@ test('help names every command, and the version is the package’s', async () =>
   expect(code).toBe(0);
   for (const name of ['login', 'chat', 'exec', 'files put', 'token revoke', 'mcp health', 'setup cursor'])
     expect(stdout).toContain(`  ${name} `);
-  expect(stdout.match(/^\w.*$/gm)?.slice(2, -3)).toEqual([
+  expect(stdout.match(/^\w.*$/gm)?.slice(2, -4)).toEqual([
     'Log in',
     'Work with agents',
     'Run programs in sandboxes',

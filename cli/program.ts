@@ -33,6 +33,7 @@ import { requireDeployment } from './runtime/deployment.ts';
 import { isEnded, toFailure, wrongUsage } from './runtime/failure.ts';
 import type { Host } from './runtime/host.ts';
 import { makeOutput, type Output } from './runtime/output.ts';
+import { withWholeIds } from './runtime/session-ids.ts';
 
 /** The commands by the tasks they serve, in the order of the help. */
 const groups: Readonly<Record<string, readonly Command[]>> = {
@@ -102,7 +103,7 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
     return made;
   };
   const request: Call['request'] = async (...given) => (await client()).request(...given);
-  const call: Call = { ...parsed, host, output, client, request };
+  const call = await withWholeIds(command, { ...parsed, host, output, client, request });
   return (await command.run(call)) ?? 0;
 };
 
@@ -189,6 +190,7 @@ const printHelp = (words: readonly string[], output: Output): number => {
     '',
     ...groupedOverview(),
     'Global options: --json prints JSON for programs, --help explains a command, --version prints the version.',
+    'The first characters of a session’s id are enough, at least four, as long as no other id begins so.',
     'SALLYPORT_URL and SALLYPORT_TOKEN take precedence over the stored login.',
     'Exit codes: 0 success, 1 error, 2 wrong usage; `exec`, `code` and `shell` exit with the code of their program.',
   ]);

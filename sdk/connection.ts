@@ -50,7 +50,7 @@ export type Connection = {
 };
 
 /** Another try of these would end as this one did. */
-const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
+const finalStatuses: readonly number[] = [400, 401, 403, 404];
 /** The pauses between tries; the last one is repeated. */
 const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
 const pingMsDefault = 4 * 60_000;
@@ -80,7 +80,7 @@ export const openConnection = (sallyport: ApiClient, options: ConnectionOptions)
       heartbeat.expect(greetingMsMax);
     } catch (error) {
       const failure = error instanceof SallyportError ? error : connectionLost(error);
-      if (finalStatuses.has(failure.status)) end(failure);
+      if (finalStatuses.includes(failure.status)) end(failure);
       else lose(failure);
     }
   };

@@ -7,7 +7,7 @@
 import type { Frame } from './frames.ts';
 
 const liveFramesMax = 1000;
-const liveTypes: ReadonlySet<Frame['type']> = new Set(['delta', 'reasoning_delta', 'tool:progress']);
+const liveTypes: readonly Frame['type'][] = ['delta', 'reasoning_delta', 'tool:progress'];
 
 export type FrameQueue = {
   readonly add: (frame: Frame) => void;
@@ -23,7 +23,7 @@ export const makeFrameQueue = (): FrameQueue => {
   let end: { readonly error?: unknown } | undefined;
   return {
     add: (frame) => {
-      if (end !== undefined || (waiting.length >= liveFramesMax && liveTypes.has(frame.type))) return;
+      if (end !== undefined || (waiting.length >= liveFramesMax && liveTypes.includes(frame.type))) return;
       waiting.push(frame);
       wake();
     },

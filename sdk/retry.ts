@@ -8,8 +8,8 @@ import type { SallyportError } from './errors.ts';
 import type { Repeat } from './route.ts';
 
 /** The sandbox did not run in time: nothing was done, or nothing that a second try would do otherwise. */
-const unstarted: ReadonlySet<string> = new Set(['sandbox_starting', 'sandbox_unavailable']);
-const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
+const unstarted: readonly string[] = ['sandbox_starting', 'sandbox_unavailable'];
+const gatewayStatuses: readonly number[] = [502, 503, 504];
 const pauseMsFirst = 250;
 const pauseMsMax = 10_000;
 /** A server that asks for a longer pause is not asked again. */
@@ -50,7 +50,7 @@ export const backOffMs = (tries: number, chance: number): number =>
 const canRepeat = (error: SallyportError, { repeat, tries }: Pick<Try, 'repeat' | 'tries'>): boolean => {
   if (error.code === 'rate_limited') return true;
   if (repeat === 'limited') return false;
-  if (unstarted.has(error.code)) return true;
+  if (unstarted.includes(error.code)) return true;
   return repeat === 'lost' && isLost(error) && tries < lostTriesMax;
 };
 
@@ -61,10 +61,10 @@ const canRepeat = (error: SallyportError, { repeat, tries }: Pick<Try, 'repeat' 
 export const isLost = ({ code, status, cause }: SallyportError): boolean =>
   code === 'internal_error' ||
   (code === 'unreachable' && (cause as Error | undefined)?.name !== 'TimeoutError') ||
-  (code === 'unexpected_answer' && gatewayStatuses.has(status));
+  (code === 'unexpected_answer' && gatewayStatuses.includes(status));
 
 /** Of what was asked nothing is known, or no sandbox was there for it: another try may go well. */
-export const mayPass = (error: SallyportError): boolean => isLost(error) || unstarted.has(error.code);
+export const mayPass = (error: SallyportError): boolean => isLost(error) || unstarted.includes(error.code);
 
 /** Waits; an abort ends it with the caller's reason. */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>

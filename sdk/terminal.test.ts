@@ -151,3 +151,19 @@ test('a refusal that may pass begins the numbers anew, and one that lasts ends t
   await vi.advanceTimersByTimeAsync(60_000);
   expect(sockets).toHaveLength(2);
 });
+
+test('refusals in a row end the terminal, and those with a quiet time between them do not', async () => {
+  const { sockets, told } = open();
+  const refuseSome = async (count: number, pauseMs: number): Promise<void> => {
+    for (let refused = 0; refused < count; refused += 1) {
+      const socket = await connected(sockets);
+      await vi.advanceTimersByTimeAsync(pauseMs);
+      socket.tell('error', { processId: 'p', order: 0, error: { code: 'rate_limited', message: '' } });
+    }
+  };
+  await refuseSome(9, 120_000);
+  expect(told).toEqual([]);
+  // The last one of those is the first one in this row.
+  await refuseSome(5, 0);
+  expect(told).toEqual(['rate_limited']);
+});

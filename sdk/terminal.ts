@@ -37,12 +37,11 @@ export type Terminal = {
 };
 
 /** Refusals after which the numbers of frames begin anew, on another connection. */
-const passing: ReadonlySet<string> = new Set([
-  ...['rate_limited', 'conflict', 'sandbox_unavailable', 'internal_error'],
-]);
-/** Such refusals in a row, without output between them. */
+const passing: readonly string[] = ['rate_limited', 'conflict', 'sandbox_unavailable', 'internal_error'];
+/** Such refusals in a row, without output or a quiet time between them. */
 const refusalsMax = 5;
 const refusalPauseMs = 1000;
+const quietMs = 60_000;
 
 export const openTerminal = (
   client: ApiClient,
@@ -54,6 +53,7 @@ export const openTerminal = (
   const output = followPieces(options);
   let order = 0;
   let refusals = 0;
+  let refusedAt = 0;
   let isOver = false;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -82,8 +82,9 @@ export const openTerminal = (
 
   const refuse = ({ error: facts, order: refused }: FrameOf<'error'>['data']): void => {
     const error = new SallyportError(0, facts);
-    const isLasting = !passing.has(error.code) || refusals >= refusalsMax;
-    if (isLasting) {
+    if (Date.now() - refusedAt > quietMs) refusals = 0;
+    refusedAt = Date.now();
+    if (!passing.includes(error.code) || refusals >= refusalsMax) {
       close();
       onState({ kind: 'ended', error });
       return;
@@ -92,7 +93,7 @@ export const openTerminal = (
     refusals += 1;
     input.clear();
     // The first frame is the size.
-    if (refused === undefined ? order > 1 : refused > 0) onInputLost(error);
+    if ((refused ?? order - 1) > 0) onInputLost(error);
     connection.close();
     retryTimer = setTimeout(() => {
       retryTimer = undefined;

@@ -128,7 +128,7 @@ const grantLines = ({ remember }: Decision, { name }: WaitingCall): readonly str
   ];
 };
 
-const two = { min: 2, max: 2 };
+const two = { min: 2, max: 2, names: ['session', 'call'], sessions: 1 };
 const named = '<session> <call>';
 
 const approving = {

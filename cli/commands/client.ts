@@ -1,6 +1,6 @@
 /** `client`: lists the clients that were connected to /mcp with this token, and disconnects them; their tokens end at once. */
 import { connectedClientApi } from '#sdk/connected-client-routes.ts';
-import { type Call, type Command, flag, listing, none } from '../runtime/command.ts';
+import { type Call, type Command, flag, listing, none, oneId } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 
@@ -37,7 +37,7 @@ export const clientCommands: readonly Command[] = [
     usage: '<id> | --all',
     summary: 'Disconnect an MCP client: its tokens end at once',
     options: { all: flag },
-    positionals: { min: 0, max: 1 },
+    positionals: { ...oneId, min: 0 },
     run: disconnect,
   },
 ];

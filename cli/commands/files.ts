@@ -7,7 +7,7 @@ import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { api } from '#sdk/routes.ts';
-import { type Call, type Command, flag } from '../runtime/command.ts';
+import { type Call, type Command, flag, oneSession, sessionAndPath } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { failure, unreadable } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
@@ -144,7 +144,7 @@ export const fileCommands: readonly Command[] = [
     usage: '<session> [path] [-R]',
     summary: 'List the files of a session; with -R, everything below a folder',
     options: { recursive: { ...flag, short: 'R' } },
-    positionals: { min: 1, max: 2 },
+    positionals: { ...oneSession, max: 2 },
     run: ls,
   },
   {
@@ -153,7 +153,7 @@ export const fileCommands: readonly Command[] = [
     summary: 'Download a file from a session, to stdout without a local path',
     details: ['With -r the path is a folder, which is unpacked into a local one of the same name.'],
     options: { recursive: { ...flag, short: 'r' } },
-    positionals: { min: 2, max: 3 },
+    positionals: { ...sessionAndPath, max: 3 },
     run: get,
   },
   {
@@ -161,14 +161,14 @@ export const fileCommands: readonly Command[] = [
     usage: '<session> <path> [local]',
     summary: 'Upload a local file (- is stdin) or folder to a session',
     details: ['Without a local path, the file or folder of the same name in the current folder is uploaded.'],
-    positionals: { min: 2, max: 3 },
+    positionals: { ...sessionAndPath, max: 3 },
     run: put,
   },
   {
     name: 'files rm',
     usage: '<session> <path>',
     summary: 'Delete a file or folder of a session',
-    positionals: { min: 2, max: 2 },
+    positionals: sessionAndPath,
     run: rmFile,
   },
   ...folderCommands,

@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { SandboxFiles } from '#sdk/sandbox-files.ts';
 import { abortable } from '../runtime/abort.ts';
-import { type Call, type Command, flag, seconds, value } from '../runtime/command.ts';
+import { type Call, type Command, flag, seconds, sessionAndPath, value } from '../runtime/command.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
 import type { Host } from '../runtime/host.ts';
 
@@ -103,14 +103,17 @@ const makeLink = async (call: Call): Promise<undefined> => {
   call.output.result(link, () => [link.url]);
 };
 
-const relocation = { positionals: { min: 3, max: 3 }, options: { overwrite: flag } } as const;
+const relocation = {
+  positionals: { ...sessionAndPath, min: 3, max: 3 },
+  options: { overwrite: flag },
+} as const;
 
 export const folderCommands: readonly Command[] = [
   {
     name: 'files mkdir',
     usage: '<session> <path>',
     summary: 'Make a folder, with those above it',
-    positionals: { min: 2, max: 2 },
+    positionals: sessionAndPath,
     run: makeFolder,
   },
   {
@@ -135,7 +138,7 @@ export const folderCommands: readonly Command[] = [
       'It expires after an hour, or after a time such as 10m. With --upload it writes the file, once.',
     ],
     options: { expires: value, upload: flag },
-    positionals: { min: 2, max: 2 },
+    positionals: sessionAndPath,
     run: makeLink,
   },
 ];

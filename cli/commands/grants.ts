@@ -2,7 +2,7 @@
 
 import { api, type SessionGrant } from '#sdk/routes.ts';
 import { deciderName } from '../approval/call-view.ts';
-import { byId, type Call, type Command, deleted, idOf, listing, one } from '../runtime/command.ts';
+import { byId, type Call, type Command, deleted, idOf, listing, oneSession } from '../runtime/command.ts';
 import { tableLines } from '../runtime/output.ts';
 
 const covered = ({ tool, prefix }: SessionGrant): string =>
@@ -32,14 +32,14 @@ export const grantCommands: readonly Command[] = [
   ...listing('grants', {
     usage: '<session>',
     summary: 'List the grants of a session',
-    positionals: one,
+    positionals: oneSession,
     run: list,
   }),
   {
     name: 'grants withdraw',
     usage: '<session> <grant>',
     summary: 'Withdraw a grant immediately',
-    positionals: { min: 2, max: 2 },
+    positionals: { min: 2, max: 2, names: ['session', 'grant'], sessions: 1 },
     run: withdraw,
   },
 ];

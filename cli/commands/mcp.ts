@@ -13,7 +13,7 @@ import {
   idOf,
   listing,
   none,
-  one,
+  oneName,
   pairsOf,
   value,
   values,
@@ -166,7 +166,7 @@ const configOf = (call: Call): ServerConfig => {
 
 const project = { project: value } as const;
 const ofProject = '[--project <id>]';
-const named = { usage: `<name> ${ofProject}`, options: project, positionals: one };
+const named = { usage: `<name> ${ofProject}`, options: project, positionals: oneName };
 
 export const mcpCommands: readonly Command[] = [
   ...listing('mcp', {
@@ -197,7 +197,7 @@ export const mcpCommands: readonly Command[] = [
       description: value,
       ...project,
     },
-    positionals: one,
+    positionals: oneName,
     run: add,
   },
   { name: 'mcp info', ...named, summary: 'Show one MCP server and its health', run: info },

@@ -3,7 +3,7 @@ import { api } from '#sdk/routes.ts';
 import { readWholeLog } from '#sdk/whole-log.ts';
 import { endpointOf, hostsReached, verdictOf } from '#shared/domain/egress-summary.ts';
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
-import { byId, type Call, type Command, idOf, one } from '../runtime/command.ts';
+import { byId, type Call, type Command, idOf, oneSession } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 
 const show = async (call: Call): Promise<undefined> => {
@@ -39,7 +39,7 @@ export const networkCommands: readonly Command[] = [
     name: 'network',
     usage: '<session>',
     summary: 'Show the hosts that a session may reach, and those that it reached',
-    positionals: one,
+    positionals: oneSession,
     run: show,
   },
 ];

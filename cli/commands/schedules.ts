@@ -14,7 +14,8 @@ import {
   idOf,
   listing,
   none,
-  one,
+  oneId,
+  oneName,
   value,
   values,
   wholeNumber,
@@ -133,7 +134,7 @@ const options = {
 } as const;
 const optionUsage =
   '[--target <project>[/<workspace>]]… [--overlap skip|queue|parallel] [--sessions resume|new]';
-const named = { usage: '<id>', positionals: one };
+const named = { usage: '<id>', positionals: oneId };
 
 export const scheduleCommands: readonly Command[] = [
   ...listing('schedules', {
@@ -149,7 +150,7 @@ export const scheduleCommands: readonly Command[] = [
     summary: 'Run a prompt on a schedule',
     details: ['The cron expression has five fields, in UTC: minute, hour, day of month, month, day of week.'],
     options: { ...options, disabled: flag },
-    positionals: one,
+    positionals: oneName,
     run: create,
   },
   { name: 'schedules get', ...named, summary: 'Show one schedule', run: get },
@@ -158,7 +159,7 @@ export const scheduleCommands: readonly Command[] = [
     usage: `<id> [--name <name>] [--cron <expression>] [--prompt <text>] ${optionUsage}`,
     summary: 'Change a schedule; --target replaces all targets',
     options: { ...options, name: value },
-    positionals: one,
+    positionals: oneId,
     run: update,
   },
   { name: 'schedules enable', ...named, summary: 'Enable a schedule', run: enabling(true) },
@@ -175,7 +176,7 @@ export const scheduleCommands: readonly Command[] = [
     usage: '<id> [--limit <n>]',
     summary: 'Show the runs of a schedule, newest first',
     options: { limit: value },
-    positionals: one,
+    positionals: oneId,
     run: history,
   },
 ];

@@ -3,7 +3,7 @@
  * argument: a command line is visible to other users and stays in the shell's history.
  */
 import { api } from '#sdk/routes.ts';
-import { type Call, type Command, deleted, idOf, listing, none, one, value } from '../runtime/command.ts';
+import { type Call, type Command, deleted, idOf, listing, none, oneName, value } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 import { askSecret, readPiped } from '../runtime/prompt.ts';
@@ -73,7 +73,7 @@ export const secretCommands: readonly Command[] = [
       'The value cannot be read back.',
     ],
     options,
-    positionals: { min: 1, max: 2 },
+    positionals: { ...oneName, max: 2 },
     run: set,
   },
   {
@@ -81,7 +81,7 @@ export const secretCommands: readonly Command[] = [
     usage: '<name> [--project <id>]',
     summary: 'Remove a secret',
     options,
-    positionals: one,
+    positionals: oneName,
     run: remove,
   },
 ];

@@ -10,7 +10,7 @@ import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { connectToSession } from '#sdk/session-connection.ts';
 import { patience, stateListener } from '../runtime/client.ts';
-import { type Call, type Command, flag, idOf, one, value, wholeNumber } from '../runtime/command.ts';
+import { type Call, type Command, flag, idOf, oneSessionId, value, wholeNumber } from '../runtime/command.ts';
 import { stripControls, toJson } from '../runtime/control-characters.ts';
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';
 
@@ -107,7 +107,7 @@ const command = {
   summary: 'Show the events of a session; --follow waits for new ones, --children adds those of its tree',
   details: ['With --follow and --json each event is one line of JSON. Ctrl-C ends it.'],
   options: { since: value, follow: flag, children: flag },
-  positionals: one,
+  positionals: oneSessionId,
   run,
 };
 

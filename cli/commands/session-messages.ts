@@ -6,7 +6,7 @@ import { type ExportFormat, exportConversation, exportFormats } from '#sdk/conve
 import type { AnswerOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';
 import { callInShort } from '../approval/call-view.ts';
-import { byId, type Call, type Command, idOf, one, value, values } from '../runtime/command.ts';
+import { byId, type Call, type Command, idOf, oneSessionId, value, values } from '../runtime/command.ts';
 import { stripControls } from '../runtime/control-characters.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
@@ -108,21 +108,21 @@ export const sessionMessageCommands: readonly Command[] = [
       '--attach names a file of the workspace: an image is shown to the model, another file is named.',
     ],
     options: { attach: values },
-    positionals: { min: 1, max: 1000 },
+    positionals: { ...oneSessionId, max: 1000 },
     run: message,
   },
   {
     name: 'sessions messages',
     usage: '<id>',
     summary: 'Show the conversation of a session',
-    positionals: one,
+    positionals: oneSessionId,
     run: messages,
   },
   {
     name: 'sessions cancel',
     usage: '<id>',
     summary: 'Cancel the running turn',
-    positionals: one,
+    positionals: oneSessionId,
     run: cancel,
   },
   {
@@ -134,14 +134,14 @@ export const sessionMessageCommands: readonly Command[] = [
       '--files now takes the files as they are now, instead of those of that time.',
     ],
     options: { files: value },
-    positionals: { min: 2, max: 2 },
+    positionals: { min: 2, max: 2, names: ['id', 'message id'], sessions: 1 },
     run: branch,
   },
   {
     name: 'sessions retry',
     usage: '<id>',
     summary: 'Repeat the message of the last turn, which failed',
-    positionals: one,
+    positionals: oneSessionId,
     run: retry,
   },
   {
@@ -152,7 +152,7 @@ export const sessionMessageCommands: readonly Command[] = [
       'Without --output to stdout. A file that exists is not overwritten. With --json the format is JSON.',
     ],
     options: { format: value, output: value },
-    positionals: one,
+    positionals: oneSessionId,
     run: exportOne,
   },
 ];

@@ -3,7 +3,7 @@ import { api, type SessionTree } from '#sdk/routes.ts';
 import { sliceTexts } from '#shared/domain/slice-text.ts';
 import { statusLabel } from '#shared/domain/status-label.ts';
 import { inTreeOrder } from '#shared/domain/tree-order.ts';
-import { byId, type Call, type Command, one } from '../runtime/command.ts';
+import { byId, type Call, type Command, oneSessionId } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 
 const tree = async (call: Call): Promise<undefined> => {
@@ -15,7 +15,7 @@ export const treeCommand: Command = {
   name: 'sessions tree',
   usage: '<id>',
   summary: 'Show the agents below a session, with what each branch has spent',
-  positionals: one,
+  positionals: oneSessionId,
   run: tree,
 };
 

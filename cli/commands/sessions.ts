@@ -17,7 +17,7 @@ import {
   idOf,
   listing,
   none,
-  one,
+  oneSessionId,
   pairsOf,
   value,
   values,
@@ -144,7 +144,11 @@ const logs = async (call: Call): Promise<undefined> => {
   if (lines.length === 0 && !call.output.isJson) call.output.note('No output.');
 };
 
-const some = { min: 1, max: 100 } as const;
+const stoppedMax = 100;
+const some = {
+  ...{ min: 1, max: stoppedMax, sessions: stoppedMax },
+  names: Array.from({ length: stoppedMax }, () => 'id…'),
+};
 
 export const sessionCommands: readonly Command[] = [
   ...listing('sessions', {
@@ -154,7 +158,7 @@ export const sessionCommands: readonly Command[] = [
     positionals: none,
     run: list,
   }),
-  { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: one, run: get },
+  { name: 'sessions get', usage: '<id>', summary: 'Show one session', positionals: oneSessionId, run: get },
   treeCommand,
   {
     name: 'sessions update',
@@ -171,7 +175,7 @@ export const sessionCommands: readonly Command[] = [
       ...{ network: values, inject: values, thinking: value },
       ...{ 'max-cost': value, archive: flag, unarchive: flag },
     },
-    positionals: one,
+    positionals: oneSessionId,
     run: update,
   },
   {
@@ -185,14 +189,14 @@ export const sessionCommands: readonly Command[] = [
     name: 'sessions resume',
     usage: '<id>',
     summary: 'Reopen an ended agent session',
-    positionals: one,
+    positionals: oneSessionId,
     run: resume,
   },
   {
     name: 'sessions logs',
     usage: '<id>',
     summary: 'Show the logs of the sandboxes of a session: stderr, starts and stops',
-    positionals: one,
+    positionals: oneSessionId,
     run: logs,
   },
   ...eventCommands,
@@ -201,7 +205,7 @@ export const sessionCommands: readonly Command[] = [
     name: 'resume',
     usage: '<id>',
     summary: 'Reopen an ended agent session',
-    positionals: one,
+    positionals: oneSessionId,
     run: resume,
   },
 ];

@@ -7,7 +7,7 @@ import { SallyportError } from '#sdk/errors.ts';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type Session, type Snapshot } from '#sdk/routes.ts';
 import { isUuid } from '#shared/domain/ids.ts';
-import { byId, type Call, type Command, flag, given, one, value } from '../runtime/command.ts';
+import { byId, type Call, type Command, flag, given, oneSession, value } from '../runtime/command.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 
@@ -109,13 +109,15 @@ const fork = async (call: Call): Promise<undefined> => {
   );
 };
 
+const two = { min: 2, max: 2, names: ['session', 'snapshot or its name'], sessions: 1 };
+
 export const snapshotCommands: readonly Command[] = [
   {
     name: 'snapshot',
     usage: '<session> [--name <text>]',
     summary: 'Keep the files of a session as they are now',
     options: { name: value },
-    positionals: one,
+    positionals: oneSession,
     run: make,
   },
   {
@@ -123,21 +125,21 @@ export const snapshotCommands: readonly Command[] = [
     usage: '<session> [--all]',
     summary: 'List the snapshots of a session, with --all those of its project',
     options: { all: flag },
-    positionals: one,
+    positionals: oneSession,
     run: list,
   },
   {
     name: 'snapshot delete',
     usage: '<session> <snapshot or its name>',
     summary: 'Delete a snapshot',
-    positionals: { min: 2, max: 2 },
+    positionals: two,
     run: remove,
   },
   {
     name: 'restore',
     usage: '<session> <snapshot or its name>',
     summary: 'Bring back the files of a snapshot; processes end',
-    positionals: { min: 2, max: 2 },
+    positionals: two,
     run: restore,
   },
   {
@@ -145,7 +147,7 @@ export const snapshotCommands: readonly Command[] = [
     usage: '<snapshot> | --session <session> [--agent] [--project <id>]',
     summary: 'Begin a session with the files of a snapshot or of another session',
     options: { session: value, agent: flag, project: value },
-    positionals: { min: 0, max: 1 },
+    positionals: { min: 0, max: 1, names: ['snapshot'] },
     run: fork,
   },
 ];

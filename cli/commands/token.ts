@@ -2,7 +2,7 @@
 
 import { readPages } from '#sdk/pages.ts';
 import { api } from '#sdk/routes.ts';
-import { type Call, type Command, given, listing, none, one, seconds, value } from '../runtime/command.ts';
+import { type Call, type Command, given, listing, none, oneId, seconds, value } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import { tableLines } from '../runtime/output.ts';
 
@@ -50,5 +50,5 @@ export const tokenCommands: readonly Command[] = [
     positionals: none,
     run: create,
   },
-  { name: 'token revoke', usage: '<id>', summary: 'Revoke a token', positionals: one, run: revoke },
+  { name: 'token revoke', usage: '<id>', summary: 'Revoke a token', positionals: oneId, run: revoke },
 ];

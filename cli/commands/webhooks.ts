@@ -8,6 +8,7 @@ import {
   listing,
   none,
   one,
+  oneId,
   value,
   values,
 } from '../runtime/command.ts';
@@ -82,8 +83,8 @@ export const webhookCommands: readonly Command[] = [
     name: 'webhooks test',
     usage: '<id>',
     summary: 'Send a test event and show the response',
-    positionals: one,
+    positionals: oneId,
     run: test,
   },
-  { name: 'webhooks delete', usage: '<id>', summary: 'Delete a webhook', positionals: one, run: remove },
+  { name: 'webhooks delete', usage: '<id>', summary: 'Delete a webhook', positionals: oneId, run: remove },
 ];

@@ -12,7 +12,7 @@ import {
   idOf,
   listing,
   none,
-  one,
+  oneId,
   value,
 } from '../runtime/command.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
@@ -83,7 +83,7 @@ const remove = async (call: Call): Promise<undefined> => {
 };
 
 const project = { project: value } as const;
-const named = { usage: '<id> [--project <id>]', options: project, positionals: one };
+const named = { usage: '<id> [--project <id>]', options: project, positionals: oneId };
 
 export const workspaceCommands: readonly Command[] = [
   ...listing('workspaces', {
@@ -98,7 +98,7 @@ export const workspaceCommands: readonly Command[] = [
     usage: '[id] [--external-id <text>] [--source <text>] [--project <id>]',
     summary: 'Create a workspace, with your id or a generated one',
     options: { 'external-id': value, source: value, ...project },
-    positionals: { min: 0, max: 1 },
+    positionals: { ...oneId, min: 0 },
     run: create,
   },
   { name: 'workspaces get', ...named, summary: 'Show one workspace', run: get },

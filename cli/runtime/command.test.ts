@@ -45,3 +45,26 @@ test('no command is wider than a terminal, and none loses a word', () => {
     expect(lines.map((line) => line.trim()).join(' ')).toBe(`${name} ${usage}`.trim());
   }
 });
+
+/** The words of a usage that stand for an id or a name: the first ones of it. */
+const namingWords = (usage: string): readonly string[] => {
+  const [leading = ''] = /^[<[][^>\]-]+[>\]](?: <[^>]+>)*/.exec(usage) ?? [];
+  const words = Array.from(leading.matchAll(/[<[]([^>\]]+)/g), ([, word = '']) => word);
+  const others = words.findIndex((word) => !/\b(?:id|name|session|call|grant|snapshot)\b/.test(word));
+  return others < 0 ? words : words.slice(0, others);
+};
+
+test.each(commands)(
+  '$name refuses an empty argument that names a thing, as its usage calls it',
+  (command) => {
+    const { max, names = [], sessions = 0 } = command.positionals;
+    const words = namingWords(command.usage);
+    const last = words.at(-1);
+    const wanted = last?.endsWith('…') === true ? Array.from({ length: max }, () => last) : words;
+    expect(names).toEqual(wanted);
+    // Where a session is named by the word `id`, the command is one of sessions.
+    const isOfSessions = /^(?:sessions|events|stop|resume)\b/.test(command.name);
+    const ofSession = wanted.filter((word) => word === 'session' || (isOfSessions && /^id/.test(word)));
+    expect(sessions).toBe(ofSession.length);
+  },
+);

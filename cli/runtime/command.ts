@@ -26,9 +26,19 @@ export type Command = {
   readonly summary: string;
   readonly details?: readonly string[];
   readonly options?: ParseArgsOptionsConfig;
-  readonly positionals: { readonly min: number; readonly max: number };
+  readonly positionals: Positionals;
   /** Returns the exit code; undefined is 0. */
   readonly run: (call: Call) => Promise<number | undefined>;
+};
+
+/** The number of arguments of a command, and what the first ones are. */
+export type Positionals = {
+  readonly min: number;
+  readonly max: number;
+  /** The first ones name a thing, each as the usage calls it: an empty one is refused. */
+  readonly names?: readonly string[];
+  /** So many of the first ones are ids of sessions, of which the first characters are enough. */
+  readonly sessions?: number;
 };
 
 export const globalOptions = {
@@ -44,6 +54,13 @@ export const flag = { type: 'boolean' } as const;
 /** Numbers of arguments. */
 export const none = { min: 0, max: 0 };
 export const one = { min: 1, max: 1 };
+export const oneId = { ...one, names: ['id'] };
+export const oneName = { ...one, names: ['name'] };
+export const oneSession = { ...one, names: ['session'], sessions: 1 };
+/** In a group of commands that are all about sessions. */
+export const oneSessionId = { ...oneId, sessions: 1 };
+/** A path in a session, which is judged by the server. */
+export const sessionAndPath = { min: 2, max: 2, names: ['session'], sessions: 1 };
 
 /** The first argument, and the request about the thing with this id. */
 export const idOf = ({ positionals }: Call): string => positionals[0] ?? '';
@@ -139,7 +156,6 @@ const namingOptions = [
   ...['session', 'project', 'workspace', 'attach', 'context'],
   ...['label', 'status', 'digest', 'effect'],
 ];
-const namingArgument = /\b(?:id|name|session|call|grant|snapshot)\b/;
 
 /** A variable that a script did not set leaves an empty argument, which must not stand for all things, or for a new one. */
 const checkNames = (
@@ -151,22 +167,8 @@ const checkNames = (
 ): void => {
   const option = namingOptions.find((name) => [values[name]].flat().includes(''));
   if (option !== undefined) throw wrongUsage(`--${option} is empty`, [usageLine(command)]);
-  const names = namesOf(command);
-  const empty = positionals.findIndex((given, at) => given === '' && at < names.length);
-  const name = names[empty];
+  const name = command.positionals.names?.find((_, at) => positionals[at] === '');
   if (name !== undefined) throw wrongUsage(`<${name}> is empty`, [usageLine(command)]);
-};
-
-/** The arguments that name a thing: the first ones of a usage, and all of one that may be repeated. */
-const namesOf = ({ usage, positionals: { max } }: Command): readonly string[] => {
-  const [leading = ''] = /^[<[][^>\]-]+[>\]](?: <[^>]+>)*/.exec(usage) ?? [];
-  const names = Array.from(leading.matchAll(/[<[]([^>\]]+)/g), ([, name = '']) => name);
-  const others = names.findIndex((name) => !namingArgument.test(name));
-  const naming = others < 0 ? names : names.slice(0, others);
-  const last = naming.at(-1);
-  return last?.endsWith('…') === true
-    ? [...naming, ...Array.from({ length: max - naming.length }, () => last)]
-    : naming;
 };
 
 export const usageLine = ({ name, usage }: Command): string => `Usage: sallyport ${name} ${usage}`.trimEnd();

@@ -20,6 +20,7 @@ class SallyportError(Exception):
         *,
         suggestions: list[str] | None = None,
         request_id: str | None = None,
+        retry_after_seconds: float | None = None,
         facts: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
@@ -29,6 +30,8 @@ class SallyportError(Exception):
         self.message = message
         self.suggestions = suggestions or []
         self.request_id = request_id
+        #: The pause for which the server asks before another try.
+        self.retry_after_seconds = retry_after_seconds
         #: The whole error as the server sent it.
         self.facts = facts or {}
 
@@ -78,21 +81,37 @@ def refusal_in(status: int, answer: object) -> SallyportError | None:
     )
 
 
-def late_refusal_of(response: httpx.Response) -> SallyportError | None:
-    """The refusal in an answer that has sent the status of a success, its body read."""
+#: A server that asks for more than an hour is asked again after one.
+RETRY_AFTER_SECONDS_KEPT = 3600.0
+
+
+def _retry_after_of(headers: httpx.Headers) -> float | None:
+    try:
+        seconds = float(headers.get("retry-after") or "")
+    except ValueError:
+        return None
+    return min(seconds, RETRY_AFTER_SECONDS_KEPT) if seconds > 0 else None
+
+
+def _refusal_in_body(response: httpx.Response) -> SallyportError | None:
     try:
         refusal = refusal_in(response.status_code, json.loads(response.content))
     except ValueError:
         return None
+    if refusal is not None:
+        refusal.retry_after_seconds = _retry_after_of(response.headers)
+    return refusal
+
+
+def late_refusal_of(response: httpx.Response) -> SallyportError | None:
+    """The refusal in an answer that has sent the status of a success, its body read."""
+    refusal = _refusal_in_body(response)
     return refusal if refusal is not None and refusal.request_id is not None else None
 
 
 def refusal_of(url: str, response: httpx.Response) -> SallyportError:
     """The refusal in an answer that is no success, its body read."""
-    try:
-        refusal = refusal_in(response.status_code, json.loads(response.content))
-    except ValueError:
-        refusal = None
+    refusal = _refusal_in_body(response)
     if refusal is not None:
         return refusal
     target = response.headers.get("location")

@@ -37,18 +37,9 @@ def back_off_seconds(tries: int) -> float:
     return whole * random.uniform(0.5, 1)
 
 
-def retry_after_of(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if seconds > 0 else None
-
-
-def retry_pause_seconds(
-    error: SallyportError, retry_after: float | None, *, repeat: Repeat, tries: int, tries_max: int
-) -> float | None:
+def retry_pause_seconds(error: SallyportError, *, repeat: Repeat, tries: int, tries_max: int) -> float | None:
     """Seconds until the next try; None: there is none."""
+    retry_after = error.retry_after_seconds
     is_rate = error.code == "rate_limited"
     most = max(tries_max, RATE_TRIES_MAX) if is_rate and tries_max > 1 else tries_max
     if tries >= most or not _can_repeat(error, repeat, tries):

@@ -23,7 +23,7 @@ from .._errors import (
     unreachable,
 )
 from .._paths import with_query
-from .._retry import Repeat, is_lost, repeat_of, retry_after_of, retry_pause_seconds
+from .._retry import Repeat, is_lost, repeat_of, retry_pause_seconds
 from ._sandboxes import AsyncSandboxes
 from ._sessions import AsyncSessions
 from ._streams import pieces_of
@@ -139,7 +139,6 @@ class AsyncSallyport:
         tries, may_be_done = 0, False
         while True:
             tries += 1
-            retry_after = None
             try:
                 request = self._http.build_request(
                     method,
@@ -155,7 +154,6 @@ class AsyncSallyport:
                 await response.aread()
                 await response.aclose()
                 error = late or refusal_of(self.url, response)
-                retry_after = retry_after_of(response.headers.get("retry-after"))
                 # The first one was carried out, and its answer lost.
                 if may_be_done and method == "DELETE" and error.status == 404:
                     return httpx.Response(204)
@@ -169,7 +167,6 @@ class AsyncSallyport:
             may_be_done = may_be_done or is_lost(error) or error.code == "sandbox_unavailable"
             pause = retry_pause_seconds(
                 error,
-                retry_after,
                 repeat=repeat or repeat_of(method),
                 tries=tries,
                 tries_max=self._tries_max if tries_max is None else tries_max,
