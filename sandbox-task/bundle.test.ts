@@ -1,10 +1,12 @@
 /**
  * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP nor what carries
- * turns of programs. The routes come behind it, the others with the first request that needs them.
+ * turns of programs. The routes come behind it, the others with the first request that needs them, as do most schemas.
  */
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleSandbox } from './bundle.ts';
 
@@ -47,6 +49,21 @@ test('the routes are loaded later; the library of MCP and what carries turns of 
   expect((await Promise.all(routes.map(read))).join('').length).toBeLessThan(250_000);
   expect((await read('agents.mjs')).length).toBeGreaterThan(30_000);
   expect((await read('protocol.mjs')).length).toBeGreaterThan(300_000);
+});
+
+/** The library of schemas hands each one to this hook of its own. */
+const countSchemas = `
+let made = 0;
+globalThis.__zod_globalConfig = { postProcessor: () => { made += 1; } };
+await import(process.argv[1]);
+process.stdout.write(String(made));`;
+
+test('the routes make the schemas of a first command, and those of other requests when they come', async () => {
+  const routes = join(folder, 'routes.mjs');
+  const parameters = ['--input-type=module', '-e', countSchemas, routes];
+  const { stdout } = await promisify(execFile)(process.execPath, parameters);
+  expect(Number(stdout)).toBeGreaterThan(0);
+  expect(Number(stdout)).toBeLessThan(150);
 });
 
 test('the runner, which no call goes without, has no schema and no library for any', async () => {
