@@ -2,10 +2,13 @@
  * The code that a start of the sandbox's server loads to its first answer: neither its routes nor the library of MCP nor what carries
  * turns of programs. The routes come behind it, the others with the first request that needs them, as do most schemas.
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleSandbox } from './bundle.ts';
@@ -69,4 +72,19 @@ test('the routes make the schemas of a first command, and those of other request
 test('the runner, which no call goes without, has no schema and no library for any', async () => {
   expect(await loadedWith('runner.mjs')).toEqual(['runner.mjs']);
   expect((await read('runner.mjs')).length).toBeLessThan(100_000);
+});
+
+/** Written when the program ends: whether Node loaded its own code for hashes. */
+const sayCrypto = `data:text/javascript,process.once("exit",()=>process.stderr.write(String(process.moduleLoadList.includes("NativeModule crypto"))))`;
+
+test('the runner is ready without the module of hashes', async () => {
+  const settings = JSON.stringify({ workspace: folder, nodePath: process.execPath, processesMax: 256 });
+  const runner = spawn(process.execPath, ['--import', sayCrypto, join(folder, 'runner.mjs'), settings], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  const said = text(runner.stdio[2] as Readable);
+  const pipe = runner.stdio[3] as Duplex;
+  await once(pipe, 'data');
+  pipe.destroy();
+  expect(await said).toBe('false');
 });
