@@ -101,7 +101,7 @@ export const programRoutes = ({ ports, settings, silenceMs = execSilenceMs }: Pa
         const program = bodyOf(event, startProcessBody);
         const request = { program, opening, isRecorded: true };
         const { response } = await startProcess(ports, found, request);
-        const { startedAt, ...started } = decodeStored(startedProcess, await response.json());
+        const { startedAt, ...started } = decodeStored(startedProcess(), await response.json());
         return json(201, { ...started, startedAt: iso(startedAt) });
       },
     }),

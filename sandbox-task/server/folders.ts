@@ -7,6 +7,7 @@
 
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { onFirstUse } from '#shared/contracts/on-first-use.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import type { FileChange, JobWork } from '../wire/file-messages.ts';
 import type { FileEntry } from '../wire/messages.ts';
@@ -174,18 +175,19 @@ const finishJob = async (userSide: UserSide, work: JobWork): Promise<Buffer> => 
   }
 };
 
-const count = z.number().int().nonnegative();
-const writtenTree = z.object({ isNew: z.boolean(), files: count, bytes: count });
-const treeEnd = z.object({ truncated: z.boolean() });
-const pathText = z.string().max(5000);
-const treeEntries = z.array(z.object({ path: pathText, ...fileEntry.shape }));
-const changes = z.array(z.object({ path: pathText, kind: z.enum(changeKinds) }));
+const count = onFirstUse(() => z.number().int().nonnegative());
+const writtenTree = onFirstUse(() => z.object({ isNew: z.boolean(), files: count(), bytes: count() }));
+const treeEnd = onFirstUse(() => z.object({ truncated: z.boolean() }));
+const pathText = onFirstUse(() => z.string().max(5000));
+const treeEntries = onFirstUse(() => z.array(z.object({ path: pathText(), ...fileEntry().shape })));
+const changes = onFirstUse(() => z.array(z.object({ path: pathText(), kind: z.enum(changeKinds) })));
 
 const jsonOf = (payload: Buffer): unknown => JSON.parse(payload.toString());
 
-const parseWrittenTree = (payload: Buffer): z.output<typeof writtenTree> =>
-  writtenTree.parse(jsonOf(payload));
-const parseTreeEnd = (payload: Buffer): z.output<typeof treeEnd> => treeEnd.parse(jsonOf(payload));
-const parseTreeEntries = (payload: Buffer): z.output<typeof treeEntries> =>
-  treeEntries.parse(jsonOf(payload));
-const parseChanges = (payload: Buffer): readonly FileChange[] => changes.parse(jsonOf(payload));
+const parseWrittenTree = (payload: Buffer): z.output<ReturnType<typeof writtenTree>> =>
+  writtenTree().parse(jsonOf(payload));
+const parseTreeEnd = (payload: Buffer): z.output<ReturnType<typeof treeEnd>> =>
+  treeEnd().parse(jsonOf(payload));
+const parseTreeEntries = (payload: Buffer): z.output<ReturnType<typeof treeEntries>> =>
+  treeEntries().parse(jsonOf(payload));
+const parseChanges = (payload: Buffer): readonly FileChange[] => changes().parse(jsonOf(payload));

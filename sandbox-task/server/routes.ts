@@ -1,6 +1,7 @@
 /** The routes of the sandbox but `/health`, which the server answers itself: the endpoint of each method and path. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { onFirstUse } from '#shared/contracts/on-first-use.ts';
 import { codeContextName, codeContextRule } from '#shared/contracts/tools/sandbox-tools.ts';
 import { isLanguage, type Language } from '../wire/program-messages.ts';
 import type { VolumeName } from '../wire/transfer-messages.ts';
@@ -216,7 +217,7 @@ const readLogNumber = (query: URLSearchParams): number => {
 };
 
 const claimBytesMax = 4096;
-const claimBody = z.strictObject({ bearerSha256: z.string().regex(/^[0-9a-f]{64}$/) });
+const claimBody = onFirstUse(() => z.strictObject({ bearerSha256: z.string().regex(/^[0-9a-f]{64}$/) }));
 
 const receiveClaim = async (bearer: Bearer, request: IncomingMessage): Promise<void> => {
   const { bearerSha256 } = parseClaim(await readBody(request, claimBytesMax));
@@ -225,27 +226,29 @@ const receiveClaim = async (bearer: Bearer, request: IncomingMessage): Promise<v
   }
 };
 
-const parseClaim = (body: Buffer): z.output<typeof claimBody> => {
+const parseClaim = (body: Buffer): z.output<ReturnType<typeof claimBody>> => {
   try {
-    return claimBody.parse(JSON.parse(body.toString()));
+    return claimBody().parse(JSON.parse(body.toString()));
   } catch (cause) {
     throw new Refusal('invalid_request', 'the body must be {"bearerSha256": "<64 hex>"}', { cause });
   }
 };
 
 const defaultsBytesMax = 256 * 1024;
-const defaultsBody = z.strictObject({
-  variables: z.record(z.string().min(1), z.string()),
-  cwd: z.string().min(1).optional(),
-  hasNetwork: z.literal(true).optional(),
-  isTrial: z.literal(true).optional(),
-  /** The certificate of an authority that programs are to trust, as PEM. */
-  authority: z.string().min(1).optional(),
-});
+const defaultsBody = onFirstUse(() =>
+  z.strictObject({
+    variables: z.record(z.string().min(1), z.string()),
+    cwd: z.string().min(1).optional(),
+    hasNetwork: z.literal(true).optional(),
+    isTrial: z.literal(true).optional(),
+    /** The certificate of an authority that programs are to trust, as PEM. */
+    authority: z.string().min(1).optional(),
+  }),
+);
 
-const parseDefaults = (body: Buffer): z.output<typeof defaultsBody> => {
+const parseDefaults = (body: Buffer): z.output<ReturnType<typeof defaultsBody>> => {
   try {
-    return defaultsBody.parse(JSON.parse(body.toString()));
+    return defaultsBody().parse(JSON.parse(body.toString()));
   } catch {
     // Without the cause: it may repeat a value.
     throw new Refusal(

@@ -6,6 +6,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { onFirstUse } from '#shared/contracts/on-first-use.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { StdioAnswer, StdioFailure } from '../wire/messages.ts';
 import {
@@ -55,26 +56,28 @@ const readBlocks = (
   });
 };
 
-const record = z.record(z.string(), z.unknown());
+const record = onFirstUse(() => z.record(z.string(), z.unknown()));
 
 const readStructured = (bytes: Buffer): Readonly<Record<string, unknown>> | undefined => {
   if (bytes.length === 0 || bytes.length > structuredBytesMax) return undefined;
   try {
-    return record.parse(JSON.parse(bytes.toString()));
+    return record().parse(JSON.parse(bytes.toString()));
   } catch {
     return undefined;
   }
 };
 
-const toolList = z
-  .array(
-    z.object({
-      name: z.string().min(1).max(toolNameCharactersMax),
-      description: z.string().max(toolDescriptionCharactersMax).optional(),
-      inputSchema: record,
-    }),
-  )
-  .max(toolsMax);
+const toolList = onFirstUse(() =>
+  z
+    .array(
+      z.object({
+        name: z.string().min(1).max(toolNameCharactersMax),
+        description: z.string().max(toolDescriptionCharactersMax).optional(),
+        inputSchema: record(),
+      }),
+    )
+    .max(toolsMax),
+);
 
 /** Throws on a list that the runner cannot have sent. */
 export const toToolListResult = (
@@ -83,7 +86,7 @@ export const toToolListResult = (
   isStateLost: boolean,
 ): CallToolResult => {
   if (payload.length > toolListBytesMax) throw new Error('a list of tools over its bound');
-  const tools = toolList.parse(JSON.parse(payload.toString()));
+  const tools = toolList().parse(JSON.parse(payload.toString()));
   const text = `${tools.length} tools${leftOut === 0 ? '' : `, ${leftOut} more left out`}`;
   return {
     content: [{ type: 'text', text }],

@@ -11,6 +11,7 @@ import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/serv
 import * as z from 'zod';
 import { withoutAbsent } from '#shared/contracts/absent-arguments.ts';
 import { describeIssues, inPlainWords } from '#shared/contracts/issue-text.ts';
+import { onFirstUse } from '#shared/contracts/on-first-use.ts';
 import {
   argumentsBytesMax,
   hasNoNul,
@@ -45,18 +46,19 @@ type Tool = {
 
 type ToolDefinition<Input extends z.ZodObject> = {
   readonly name: string;
+  /** Its schema is made when it is first read. */
   readonly contract: { readonly description: string; readonly input: Input };
   readonly run: (input: z.output<Input>, context: ToolContext) => Promise<CallToolResult>;
 };
 
 const defineTool = <Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool => {
   const { name, contract, run } = definition;
-  const { description, input } = contract;
   return {
     name,
-    description,
-    inputSchema: () => z.toJSONSchema(input, { io: 'input' }) as McpTool['inputSchema'],
+    description: contract.description,
+    inputSchema: () => z.toJSONSchema(contract.input, { io: 'input' }) as McpTool['inputSchema'],
     run: (value, context) => {
+      const { input } = contract;
       const parsed = input.safeParse(withoutAbsent(input, value ?? {}), inPlainWords);
       if (!parsed.success) throw new Refusal('invalid_request', describeProblems(name, parsed.error.issues));
       return run(parsed.data, context);
@@ -156,30 +158,36 @@ const variableCharactersMax = 32 * 1024;
 const configCharactersMax = 256 * 1024;
 
 /** The configuration of a registered MCP server, with its secrets. */
-const server = z
-  .strictObject({
-    name: z
-      .string()
-      .regex(/^[\w-]+$/, 'has letters, digits, hyphens and underscores')
-      .max(serverNameCharactersMax),
-    command: programArgument.min(1),
-    args: z.array(programArgument).max(processArgumentsMax).default([]),
-    env: z
-      .record(variableName, z.string().max(variableCharactersMax).refine(hasNoNul, noNul))
-      .refine((env) => Object.keys(env).length <= variablesMax, `has at most ${variablesMax} variables`)
-      .default({}),
-    cwd: workingFolder.optional(),
-  })
-  .refine(
-    (config) => JSON.stringify(config).length <= configCharactersMax,
-    `has at most ${configCharactersMax} characters`,
-  );
+const server = onFirstUse(() =>
+  z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[\w-]+$/, 'has letters, digits, hyphens and underscores')
+        .max(serverNameCharactersMax),
+      command: programArgument.min(1),
+      args: z.array(programArgument).max(processArgumentsMax).default([]),
+      env: z
+        .record(variableName, z.string().max(variableCharactersMax).refine(hasNoNul, noNul))
+        .refine((env) => Object.keys(env).length <= variablesMax, `has at most ${variablesMax} variables`)
+        .default({}),
+      cwd: workingFolder.optional(),
+    })
+    .refine(
+      (config) => JSON.stringify(config).length <= configCharactersMax,
+      `has at most ${configCharactersMax} characters`,
+    ),
+);
+
+const mcpListInput = onFirstUse(() => z.strictObject({ server: server(), timeout: timeoutSeconds }));
 
 const mcpListTool = defineTool({
   name: 'mcp_list',
   contract: {
     description: 'Lists the tools of an MCP server that is started in the sandbox and spoken to over stdio.',
-    input: z.strictObject({ server, timeout: timeoutSeconds }),
+    get input() {
+      return mcpListInput();
+    },
   },
   run: (input, context) =>
     context.askStdio(
@@ -188,22 +196,28 @@ const mcpListTool = defineTool({
     ),
 });
 
+const mcpCallInput = onFirstUse(() =>
+  z.strictObject({
+    server: server(),
+    tool: z.string().min(1).max(toolNameCharactersMax),
+    arguments: z
+      .record(z.string(), z.json())
+      .refine(
+        (input) => Buffer.byteLength(JSON.stringify(input)) <= argumentsBytesMax,
+        `have at most ${argumentsBytesMax} bytes`,
+      )
+      .default({}),
+    timeout: timeoutSeconds,
+  }),
+);
+
 const mcpCallTool = defineTool({
   name: 'mcp_call',
   contract: {
     description: 'Calls a tool of an MCP server that is started in the sandbox and spoken to over stdio.',
-    input: z.strictObject({
-      server,
-      tool: z.string().min(1).max(toolNameCharactersMax),
-      arguments: z
-        .record(z.string(), z.json())
-        .refine(
-          (input) => Buffer.byteLength(JSON.stringify(input)) <= argumentsBytesMax,
-          `have at most ${argumentsBytesMax} bytes`,
-        )
-        .default({}),
-      timeout: timeoutSeconds,
-    }),
+    get input() {
+      return mcpCallInput();
+    },
   },
   run: ({ tool, arguments: input, timeout, ...given }, context) =>
     context.askStdio(

@@ -12,41 +12,43 @@
  */
 import * as z from 'zod';
 import { pathCharactersMax, sha256 } from './fields.ts';
+import { onFirstUse } from './on-first-use.ts';
 
-const path = z.string().min(1).max(pathCharactersMax);
-const mode = z.number().int().min(0).max(0o777);
-const count = z.number().int().min(0);
+const archiveHeader = onFirstUse(() => {
+  const path = z.string().min(1).max(pathCharactersMax);
+  const mode = z.number().int().min(0).max(0o777);
+  const count = z.number().int().min(0);
+  return z.discriminatedUnion('type', [
+    /** `isFull`: the base is not known here, so every file's content follows. */
+    z.object({ type: z.literal('begin'), isFull: z.boolean() }),
+    z.object({ type: z.literal('directory'), path, mode }),
+    z.object({ type: z.literal('symlink'), path, target: path }),
+    /** Out of a workspace without `sha256`, into a sandbox with it. `same`: no content follows, and no `file-end`. */
+    z.object({
+      type: z.literal('file'),
+      path,
+      mode,
+      mtimeMs: z.number().min(0),
+      size: count,
+      same: z.literal(true).exactOptional(),
+      sha256: sha256.exactOptional(),
+    }),
+    z.object({ type: z.literal('data') }),
+    /** The bytes that came: a file may change length while it is read. `isWhole` false: the content is not to be used. */
+    z.object({
+      type: z.literal('file-end'),
+      size: count,
+      sha256: sha256.exactOptional(),
+      isWhole: z.boolean(),
+    }),
+    z.object({ type: z.literal('left-out'), path: z.string(), reason: z.string() }),
+    /** Out of the shared volume alone: it was in the base and is deleted. */
+    z.object({ type: z.literal('removed'), path }),
+    z.object({ type: z.literal('end') }),
+  ]);
+});
 
-const archiveHeader = z.discriminatedUnion('type', [
-  /** `isFull`: the base is not known here, so every file's content follows. */
-  z.object({ type: z.literal('begin'), isFull: z.boolean() }),
-  z.object({ type: z.literal('directory'), path, mode }),
-  z.object({ type: z.literal('symlink'), path, target: path }),
-  /** Out of a workspace without `sha256`, into a sandbox with it. `same`: no content follows, and no `file-end`. */
-  z.object({
-    type: z.literal('file'),
-    path,
-    mode,
-    mtimeMs: z.number().min(0),
-    size: count,
-    same: z.literal(true).exactOptional(),
-    sha256: sha256.exactOptional(),
-  }),
-  z.object({ type: z.literal('data') }),
-  /** The bytes that came: a file may change length while it is read. `isWhole` false: the content is not to be used. */
-  z.object({
-    type: z.literal('file-end'),
-    size: count,
-    sha256: sha256.exactOptional(),
-    isWhole: z.boolean(),
-  }),
-  z.object({ type: z.literal('left-out'), path: z.string(), reason: z.string() }),
-  /** Out of the shared volume alone: it was in the base and is deleted. */
-  z.object({ type: z.literal('removed'), path }),
-  z.object({ type: z.literal('end') }),
-]);
-
-export type ArchiveHeader = z.output<typeof archiveHeader>;
+export type ArchiveHeader = z.output<ReturnType<typeof archiveHeader>>;
 export type ArchiveFrame = { readonly header: ArchiveHeader; readonly payload: Uint8Array };
 
 /** A `data` frame carries at most this many bytes. */
@@ -118,5 +120,5 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const decodeFrame = (frame: Uint8Array): ArchiveFrame => {
   const end = prefixBytes + viewOf(frame).getUint32(0);
   const text = decoder.decode(frame.subarray(prefixBytes, end));
-  return { header: archiveHeader.parse(JSON.parse(text)), payload: frame.subarray(end) };
+  return { header: archiveHeader().parse(JSON.parse(text)), payload: frame.subarray(end) };
 };

@@ -114,7 +114,7 @@ export const processRoutes: readonly { readonly pattern: RegExp; readonly serve:
     pattern: /^POST \/processes\/([^/]+)\/signal$/,
     serve: async ({ processes }, { request, response, name }) => {
       const entry = processes.find(name);
-      const { signal } = await readFields(request, signalBody);
+      const { signal } = await readFields(request, signalBody());
       await askRunning(entry, { type: 'signal-process', signal });
       response.writeHead(204).end();
     },
@@ -167,7 +167,7 @@ const start = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const given = await readFields(request, processStart, startBytesMax);
+  const given = await readFields(request, processStart(), startBytesMax);
   const { id, command, args = [], cwd, env = {}, stdin, pty, timeoutMs, waitMs, relayAfterMs } = given;
   // Without these two options bash reads ~/.bashrc when its stdin looks like a network connection (bash(1), INVOCATION).
   const argv = args.length > 0 ? [command, ...args] : ['bash', '--norc', '--noprofile', '-c', command];

@@ -70,7 +70,7 @@ const forward = async (
       continue;
     }
     held = Buffer.concat([held, chunk]);
-    const split = splitHead(modelAnswerHead, held);
+    const split = splitHead(modelAnswerHead(), held);
     if (split === undefined) continue;
     held = undefined;
     response.statusCode = split.head.status;

@@ -7,6 +7,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
+import { onFirstUse } from '#shared/contracts/on-first-use.ts';
 import { relayBatchBytesMax, relaySliceMs } from '#shared/domain/relay/limits.ts';
 import type { Exchange } from '../exchange.ts';
 import { readBody, sendJson, writePaced } from '../http-messages.ts';
@@ -18,11 +19,13 @@ type RelayRouteParts = { readonly relay: SandboxRelay };
 type Serve = (parts: RelayRouteParts, exchange: Exchange) => Promise<void> | void;
 
 const claimBytesMax = 4096;
-const holdBody = z.strictObject({
-  holder: z.uuid(),
-  replaces: z.uuid().optional(),
-  idleSeconds: z.number().int().min(1).max(3600),
-});
+const holdBody = onFirstUse(() =>
+  z.strictObject({
+    holder: z.uuid(),
+    replaces: z.uuid().optional(),
+    idleSeconds: z.number().int().min(1).max(3600),
+  }),
+);
 /** An answer is looked at so often whether its holder is idle. */
 const idleCheckMs = 500;
 const broken = { status: 502, message: 'the relay broke: the two ends no longer agreed' };
@@ -82,9 +85,9 @@ export const relayRoutes: readonly { readonly pattern: RegExp; readonly serve: S
   },
 ];
 
-const parseHold = (body: Buffer): z.output<typeof holdBody> => {
+const parseHold = (body: Buffer): z.output<ReturnType<typeof holdBody>> => {
   try {
-    return holdBody.parse(JSON.parse(body.toString()));
+    return holdBody().parse(JSON.parse(body.toString()));
   } catch (cause) {
     throw new Refusal('invalid_request', 'the body must be {"holder", "replaces"?, "idleSeconds"}', {
       cause,

@@ -28,7 +28,8 @@ export const listProcesses = async (
     askSandbox(ports, workspace, { method: 'GET', path: '/processes' }),
   ]);
   if (response !== undefined && !response.ok) throw await refusalOf(response);
-  const known = response === undefined ? [] : decodeStored(sandboxProcesses, await response.json()).processes;
+  const known =
+    response === undefined ? [] : decodeStored(sandboxProcesses(), await response.json()).processes;
   await recordEnds(ports, workspace, { records, known });
   const isKnown = new Map(known.map((each) => [each.processId, each]));
   const recorded = new Set(records.map(({ id }) => id));
@@ -44,7 +45,7 @@ export const showProcess = async (
 ): Promise<ProcessView> => {
   const response = await askSandbox(ports, workspace, { method: 'GET', path: `/processes/${id}` });
   if (response?.ok) {
-    const known = decodeStored(sandboxProcess, await response.json());
+    const known = decodeStored(sandboxProcess(), await response.json());
     await recordEnd(ports, workspace, known);
     return runningView(known);
   }

@@ -38,7 +38,7 @@ export const runProgram = async (
     await recordProcess(ports, session, { id, sandbox, program });
     return { status: 'continues', processId: id };
   }
-  const result = decodeStored(processResult, await response.json());
+  const result = decodeStored(processResult(), await response.json());
   const asSaved = lineNumberOf(response.headers.get(asSavedHeader));
   const saved = await saveAfter(ports, { sandbox, workspace, startedAt, asSaved });
   const losses = lossesForClient(session, opened);

@@ -36,7 +36,7 @@ const play = (call: (request: Call) => Promise<ModelAnswer>) => {
     };
     stream = inside.open({ type: 'model' }, sink);
     const answer = () => {
-      const split = splitHead(modelAnswerHead, bytes);
+      const split = splitHead(modelAnswerHead(), bytes);
       return split && { ...split.head, text: Buffer.from(split.rest).toString() };
     };
     return { stream, ended: ended.promise, answer };

@@ -77,7 +77,7 @@ const serve = async (context: Context, { stream, bytes, signal, isOneTooMany }: 
 
 const requestOf = (bytes: Uint8Array): (ModelRequestHead & { readonly body: string }) | undefined => {
   try {
-    const split = splitHead(modelRequestHead, bytes);
+    const split = splitHead(modelRequestHead(), bytes);
     return split && { ...split.head, body: new TextDecoder().decode(split.rest) };
   } catch {
     return undefined;

@@ -33,7 +33,7 @@ const read = async ({ link }: Deps<'link'>, live: LiveSandbox) => {
   const response = await link.fetch(live, { method: 'GET', path: '/processes' });
   if (!response.ok)
     throw new AppError('sandbox_unavailable', `the sandbox answered ${response.status} for its processes`);
-  return decodeStored(sandboxProcesses, await response.json());
+  return decodeStored(sandboxProcesses(), await response.json());
 };
 
 type Joined = { readonly records: readonly ProcessRecord[]; readonly known: readonly SandboxProcess[] };

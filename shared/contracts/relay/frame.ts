@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { relayFrameBytesMax } from '#shared/domain/relay/limits.ts';
+import { onFirstUse } from '../on-first-use.ts';
 
 /**
  * `open` carries a target, `reset` a reason, `credit` a number of bytes, `data` bytes of the stream; the others nothing.
@@ -20,29 +21,35 @@ export type RelayFrame = {
 };
 
 /** `http`: the sandbox's server speaks HTTP/1.1 in it; `tunnel`: bytes of user code pass. */
-const egressTarget = z.strictObject({
-  type: z.literal('egress'),
-  via: z.enum(['http', 'tunnel']),
-  host: z.string().min(1).max(255),
-  port: z.number().int().min(1).max(65_535),
-});
-export type EgressTarget = z.output<typeof egressTarget>;
+const egressTarget = onFirstUse(() =>
+  z.strictObject({
+    type: z.literal('egress'),
+    via: z.enum(['http', 'tunnel']),
+    host: z.string().min(1).max(255),
+    port: z.number().int().min(1).max(65_535),
+  }),
+);
+export type EgressTarget = z.output<ReturnType<typeof egressTarget>>;
 
 /** One call of the platform: a request of JSON-RPC in, its answer out. */
-const platformTarget = z.strictObject({ type: z.literal('platform') });
+const platformTarget = onFirstUse(() => z.strictObject({ type: z.literal('platform') }));
 
 /** One call of a model: a request in the provider's own wire in, its answer out (`model-call.ts`). */
-const modelTarget = z.strictObject({ type: z.literal('model') });
+const modelTarget = onFirstUse(() => z.strictObject({ type: z.literal('model') }));
 
-export const relayTarget = z.discriminatedUnion('type', [egressTarget, platformTarget, modelTarget]);
-export type RelayTarget = z.output<typeof relayTarget>;
+export const relayTarget = onFirstUse(() =>
+  z.discriminatedUnion('type', [egressTarget(), platformTarget(), modelTarget()]),
+);
+export type RelayTarget = z.output<ReturnType<typeof relayTarget>>;
 
 /** `status` is the one that an HTTP client is answered with. */
-export const relayReset = z.object({
-  status: z.number().int().min(400).max(599),
-  message: z.string().max(1000),
-});
-export type RelayReset = z.output<typeof relayReset>;
+export const relayReset = onFirstUse(() =>
+  z.object({
+    status: z.number().int().min(400).max(599),
+    message: z.string().max(1000),
+  }),
+);
+export type RelayReset = z.output<ReturnType<typeof relayReset>>;
 
 export const relayHeadBytes = 9;
 const empty = new Uint8Array();

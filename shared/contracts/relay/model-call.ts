@@ -4,23 +4,28 @@
  */
 import * as z from 'zod';
 import { brokerProviders } from '#shared/domain/broker/provider.ts';
+import { onFirstUse } from '../on-first-use.ts';
 
 const pathCharactersMax = 512;
 const methodCharactersMax = 16;
 const headBytesMax = 4096;
 
-export const modelRequestHead = z.strictObject({
-  provider: z.enum(brokerProviders),
-  method: z.string().max(methodCharactersMax),
-  path: z.string().startsWith('/').max(pathCharactersMax),
-});
-export type ModelRequestHead = z.output<typeof modelRequestHead>;
+export const modelRequestHead = onFirstUse(() =>
+  z.strictObject({
+    provider: z.enum(brokerProviders),
+    method: z.string().max(methodCharactersMax),
+    path: z.string().startsWith('/').max(pathCharactersMax),
+  }),
+);
+export type ModelRequestHead = z.output<ReturnType<typeof modelRequestHead>>;
 
-export const modelAnswerHead = z.object({
-  status: z.int().min(200).max(599),
-  contentType: z.string().max(200),
-});
-export type ModelAnswerHead = z.output<typeof modelAnswerHead>;
+export const modelAnswerHead = onFirstUse(() =>
+  z.object({
+    status: z.int().min(200).max(599),
+    contentType: z.string().max(200),
+  }),
+);
+export type ModelAnswerHead = z.output<ReturnType<typeof modelAnswerHead>>;
 
 const newline = 10;
 

@@ -86,13 +86,13 @@ export const createRelayPeer = ({ send, onOpen }: PeerParts): RelayPeer => {
     lastReceived = frame.stream;
     const entry = newEntry();
     entries.set(frame.stream, entry);
-    entry.sink = onOpen(decodeJson(relayTarget, frame), streamOf(frame.stream, { entry, apply, send }));
+    entry.sink = onOpen(decodeJson(relayTarget(), frame), streamOf(frame.stream, { entry, apply, send }));
   };
   const receiveFrame = (frame: RelayFrame): void => {
     const entry = entries.get(frame.stream);
     // It was reset on this side while the frame was on its way.
     if (entry === undefined) return;
-    const reason = frame.kind === 'reset' ? decodeJson(relayReset, frame) : undefined;
+    const reason = frame.kind === 'reset' ? decodeJson(relayReset(), frame) : undefined;
     apply(frame.stream, entry, eventOf(frame, onOpen !== undefined));
     deliver(entry, frame, reason);
   };

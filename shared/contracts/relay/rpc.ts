@@ -4,6 +4,7 @@
  * A message without an id is a notification and is ignored. A refusal of the platform carries its error code in `data.code`.
  */
 import * as z from 'zod';
+import { onFirstUse } from '../on-first-use.ts';
 
 export const relayMethods = [
   'session_message',
@@ -27,13 +28,15 @@ export const failureCodes = {
 const idCharactersMax = 256;
 const methodCharactersMax = 100;
 
-const relayRequest = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string().max(idCharactersMax), z.number()]).optional(),
-  method: z.string().max(methodCharactersMax),
-  params: z.record(z.string(), z.unknown()).optional(),
-});
-export type RelayRequest = z.output<typeof relayRequest>;
+const relayRequest = onFirstUse(() =>
+  z.object({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string().max(idCharactersMax), z.number()]).optional(),
+    method: z.string().max(methodCharactersMax),
+    params: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
+export type RelayRequest = z.output<ReturnType<typeof relayRequest>>;
 
 export type RelayAnswer = {
   readonly jsonrpc: '2.0';
@@ -54,7 +57,7 @@ export const readRequest = (line: Uint8Array): Read => {
   const value = jsonOf(line);
   if (value === undefined)
     return { ok: false, id: null, code: failureCodes.parse, problem: 'a line is one message in JSON' };
-  const { success, data } = relayRequest.safeParse(value);
+  const { success, data } = relayRequest().safeParse(value);
   if (success) return { ok: true, request: data };
   const given = value !== null && typeof value === 'object' && 'id' in value ? value.id : null;
   const id = typeof given === 'string' || typeof given === 'number' ? given : null;

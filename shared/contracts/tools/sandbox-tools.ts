@@ -13,6 +13,7 @@ import { languages } from '#shared/domain/template.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { type SandboxToolName, sandboxToolNames } from '#shared/domain/tools.ts';
 import { filePath } from '../fields.ts';
+import { onFirstUse } from '../on-first-use.ts';
 import {
   hasNoNul,
   noNul,
@@ -42,7 +43,7 @@ const workspacePath = filePath.describe('Path in /workspace: relative to it, or 
 export const outputLimitMin = 1;
 export const outputLimitMax = 100_000;
 
-const surroundings = {
+const surroundings = () => ({
   cwd: workingFolder.optional(),
   env: programVariables.optional().describe('Environment variables of this call.'),
   output_limit: z
@@ -53,7 +54,7 @@ const surroundings = {
     .describe(
       'Characters of each stream in the result, head and tail; a longer one is whole in a file that the result names.',
     ),
-};
+});
 
 type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
   readonly description: string;
@@ -72,9 +73,18 @@ const background = {
     .describe('True: start it as a process and return its id at once; see the tool process. No timeout.'),
 };
 
-const contract = <Input extends z.ZodObject>(
-  definition: SandboxToolContract<Input>,
-): SandboxToolContract<Input> => definition;
+type Definition<Input extends z.ZodObject> = Omit<SandboxToolContract<Input>, 'input'> & {
+  readonly input: () => Input;
+};
+
+/** Its schema is made when it is first read: a sandbox is asked for one or two of its tools. */
+const contract = <Input extends z.ZodObject>(definition: Definition<Input>): SandboxToolContract<Input> => {
+  const input = onFirstUse(definition.input);
+  return Object.defineProperty({ ...definition }, 'input', {
+    enumerable: true,
+    get: input,
+  }) as unknown as SandboxToolContract<Input>;
+};
 
 const timeoutOffered = `Timeout in seconds, ${toolTimeoutSeconds} by default.`;
 const pathOffered = 'Path in the workspace, relative to /workspace.';
@@ -82,53 +92,55 @@ const pathOffered = 'Path in the workspace, relative to /workspace.';
 export const sandboxTools = {
   execute_command: contract({
     description: 'Runs a bash line in the sandbox, in /workspace. Files are kept after the call.',
-    input: z.strictObject({
-      command: programCommand,
-      args: programArguments.optional(),
-      timeout: timeoutSeconds,
-      ...surroundings,
-    }),
+    input: () =>
+      z.strictObject({
+        command: programCommand,
+        args: programArguments.optional(),
+        timeout: timeoutSeconds,
+        ...surroundings(),
+      }),
     offered: { command: 'Bash line to run.', timeout: timeoutOffered },
     platform: background,
   }),
   execute_code: contract({
     description:
       'Runs Python or Node code (types are stripped) in the sandbox and returns its output and the value of its last expression. Variables, functions and imports are kept between calls, per language. plt.show() and display(value) return images.',
-    input: z.strictObject({
-      code: z
-        .string()
-        .min(1)
-        .refine((text) => utf8Bytes(text) <= codeBytesMax, `has at most ${codeBytesMax} bytes`)
-        .refine(hasNoNul, noNul),
-      language: z.enum(languages),
-      context: z
-        .string()
-        .regex(codeContextName, codeContextRule)
-        .default('default')
-        .describe('Name of the interpreter, made at first use. Two contexts share no variables.'),
-      results: z
-        .boolean()
-        .default(false)
-        .describe('Adds `results`, a MIME bundle each, to the structured content, instead of blocks.'),
-      timeout: timeoutSeconds,
-      ...surroundings,
-    }),
+    input: () =>
+      z.strictObject({
+        code: z
+          .string()
+          .min(1)
+          .refine((text) => utf8Bytes(text) <= codeBytesMax, `has at most ${codeBytesMax} bytes`)
+          .refine(hasNoNul, noNul),
+        language: z.enum(languages),
+        context: z
+          .string()
+          .regex(codeContextName, codeContextRule)
+          .default('default')
+          .describe('Name of the interpreter, made at first use. Two contexts share no variables.'),
+        results: z
+          .boolean()
+          .default(false)
+          .describe('Adds `results`, a MIME bundle each, to the structured content, instead of blocks.'),
+        timeout: timeoutSeconds,
+        ...surroundings(),
+      }),
     offered: { code: 'Code to run.', language: '', timeout: timeoutOffered },
     platform: background,
   }),
   read_file: contract({
     description: 'Reads a text file of the workspace, or shows an image (PNG, JPEG, GIF, WebP).',
-    input: z.object({ path: workspacePath }),
+    input: () => z.object({ path: workspacePath }),
     offered: { path: pathOffered },
   }),
   write_file: contract({
     description: 'Writes a text file of the workspace; missing folders are created.',
-    input: z.object({ path: workspacePath, content: z.string().describe('Complete new content.') }),
+    input: () => z.object({ path: workspacePath, content: z.string().describe('Complete new content.') }),
     offered: { path: pathOffered, content: 'Complete new text.' },
   }),
   list_files: contract({
     description: 'Lists a folder of the workspace.',
-    input: z.object({ path: workspacePath.default('.') }),
+    input: () => z.object({ path: workspacePath.default('.') }),
     offered: { path: 'Path of the folder; absent: the workspace itself.' },
   }),
 } as const satisfies Record<SandboxToolName, unknown>;
@@ -176,8 +188,8 @@ const offeredParameter = (
 
 /** The calls by which an agent starts programs, with what the platform reads. */
 export const agentPrograms = {
-  execute_command: sandboxTools.execute_command.input.extend(background),
-  execute_code: sandboxTools.execute_code.input.extend(background),
+  execute_command: /* @__PURE__ */ sandboxTools.execute_command.input.extend(background),
+  execute_code: /* @__PURE__ */ sandboxTools.execute_code.input.extend(background),
 };
 
 /** The tools of the sandbox as a language model is offered them. */
