@@ -122,14 +122,14 @@ async function* followSocket(
 ): AsyncGenerator<Frame, void> {
   const { signal, since } = asked;
   const queue = makeFrameQueue();
-  const pieces = openTextPieces();
+  const pieceOf = openTextPieces();
   let wasConnected = false;
   let isBlocked = false;
   const connection = connectToSession(client, {
     ...{ sessionId, failuresMax, isWhole: true },
     ...(since === undefined ? {} : { since }),
     onFrame: (frame) => {
-      const rest = pieces.rest(frame);
+      const rest = pieceOf(frame);
       if (rest !== undefined) queue.add(rest);
     },
     onState: (state) => {
