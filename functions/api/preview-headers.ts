@@ -3,7 +3,7 @@
  *
  * `sandbox` without `allow-same-origin` gives the page an origin that no other page shares; inside it `'self'` would mean
  * nothing that can be relied on, so the one source is spelt out. A path in a source is not compared after a redirect
- * (CSP Level 3, section 7.6), the origin is. SECURITY.md lists what no policy stops.
+ * (CSP Level 3, section 7.6), the origin is: `preview-redirects.ts` refuses those that leave the path. SECURITY.md lists what no policy stops.
  */
 import { originOf } from '#shared/contracts/browser-request.ts';
 import type { ApiEvent } from './api-route.ts';

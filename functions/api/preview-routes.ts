@@ -30,6 +30,7 @@ import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, queryText } from './api-route.ts';
 import { fenced, forwarded } from './preview-headers.ts';
+import { refuseAstray } from './preview-redirects.ts';
 import { bytesOf } from './request-body.ts';
 import {
   acquireInside,
@@ -118,6 +119,7 @@ const show = async (
   });
   if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD')
     throw await refusalOf(response, () => unheard);
+  await refuseAstray(response, event);
   return {
     statusCode: response.status,
     headers: fenced(response, event, pathOf(target)),

@@ -12,6 +12,19 @@ type Case = {
 };
 const said = { 'X-Forwarded-Address': '203.0.113.9' };
 
+test('all addresses of one IPv6 subscriber are counted as one', () => {
+  const from = (sourceIp: string): string => addressOf(eventOf({}, { sourceIp, apiKey: null }));
+  expect(from('2001:db8:1:2::1')).toBe(from('2001:DB8:1:2:ffff:1:2:3'));
+  expect(from('2001:db8:1:2::1')).not.toBe(from('2001:db8:1:3::1'));
+  expect(from('2001:db8:100:2::1')).not.toBe(from('2001:db8:1:2::1'));
+});
+
+test('an IPv4 address in an IPv6 one is counted as itself', () => {
+  const from = (sourceIp: string): string => addressOf(eventOf({}, { sourceIp, apiKey: null }));
+  expect(from('::ffff:203.0.113.9')).toBe('203.0.113.9');
+  expect(from('::ffff:203.0.113.9')).not.toBe(from('::ffff:203.0.113.10'));
+});
+
 test.each<[string, Case]>([
   ['is the gateway’s', { headers: {}, apiKey: null, address: '198.51.100.7' }],
   ['is not what a client says', { headers: said, apiKey: null, address: '198.51.100.7' }],

@@ -6,6 +6,7 @@
  */
 import type { Deps } from '#shared/application/deps.ts';
 import { header } from '#shared/contracts/credentials.ts';
+import { countedAddress } from '#shared/domain/ip-address.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ApiEvent } from './api-route.ts';
 
@@ -24,8 +25,9 @@ export const throttleAddress = async (
 /** Set by the function of `infra/constructs/distribution.ts`, whatever the client sends. */
 const viewerAddress = 'x-forwarded-address';
 
+/** The caller's address as every limit counts it. */
 export const addressOf = ({ headers, requestContext }: ApiEvent): string => {
   const { apiKey, sourceIp = '' } = requestContext.identity ?? {};
   const isFromCloudFront = typeof apiKey === 'string';
-  return (isFromCloudFront ? header(headers, viewerAddress) : undefined) ?? sourceIp;
+  return countedAddress((isFromCloudFront ? header(headers, viewerAddress) : undefined) ?? sourceIp);
 };

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ArchiveHeader } from '#shared/contracts/archive.ts';
+import { type ArchiveHeader, mtimeMsMax } from '#shared/contracts/archive.ts';
 import { encodeFrameStart } from '../wire/frame.ts';
 import type { Traits } from './file-index.ts';
 import { codeOf } from './workspace-path.ts';
@@ -53,8 +53,8 @@ export function* fileFrames(
 
 export const fileTraitsOf = ({ mode, mtimeNs, size }: Traits) => ({
   mode: Number(mode & 0o777n),
-  // Whole microseconds: what a JSON number keeps of the nanoseconds, and never negative.
-  mtimeMs: Math.max(0, Number(mtimeNs / 1000n) / 1000),
+  // Whole microseconds: what a JSON number keeps of the nanoseconds. Cut to what the archive takes.
+  mtimeMs: Math.min(mtimeMsMax, Math.max(0, Number(mtimeNs / 1000n) / 1000)),
   size: Number(size),
 });
 

@@ -56,10 +56,19 @@ const frames = (...headers: readonly ArchiveHeader[]): Buffer =>
 const begin: ArchiveHeader = { type: 'begin', isFull: true };
 const end: ArchiveHeader = { type: 'end' };
 const folder = (path: string): ArchiveHeader => ({ type: 'directory', path, mode: 0o755 });
+const fileOf = (mtimeMs: number): Buffer =>
+  frames(
+    begin,
+    { type: 'file', path: 'a', mode: 0o644, mtimeMs, size: 0 },
+    { type: 'file-end', size: 0, isWhole: true },
+    end,
+  );
 
 test('valid pieces pass unchanged', async () => {
   const pieces = [frames(begin, folder('a')), frames(folder('a/b'), end)];
   expect(await receive(pieces)).toEqual(Buffer.concat(pieces));
+  const late = fileOf(Date.parse('9999-12-31T23:59:59.999Z'));
+  expect(await receive([late])).toEqual(late);
 });
 
 test.each<[string, Buffer[]]>([
@@ -70,6 +79,7 @@ test.each<[string, Buffer[]]>([
   ['something after the end', [frames(begin, end), frames(folder('a'))]],
   ['a frame cut by a piece', [frames(begin, end).subarray(0, -1)]],
   ['bytes that are no archive', [Buffer.from('GET / HTTP/1.1\r\n\r\n')]],
+  ['a time that no date has', [fileOf(1e300)]],
   ['a header of another shape', [frames(begin, { type: 'hardlink' } as never, end)]],
 ])('%s breaks the answer off', async (_, pieces) => {
   expect(await receive(pieces)).toBe('broken off');

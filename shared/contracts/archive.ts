@@ -14,6 +14,9 @@ import * as z from 'zod';
 import { pathCharactersMax, sha256 } from './fields.ts';
 import { onFirstUse } from './on-first-use.ts';
 
+/** The end of the year 9999: a later time has no form in ISO 8601 that every reader takes. */
+export const mtimeMsMax = 253_402_300_799_999;
+
 const archiveHeader = onFirstUse(() => {
   const path = z.string().min(1).max(pathCharactersMax);
   const mode = z.number().int().min(0).max(0o777);
@@ -28,7 +31,7 @@ const archiveHeader = onFirstUse(() => {
       type: z.literal('file'),
       path,
       mode,
-      mtimeMs: z.number().min(0),
+      mtimeMs: z.number().min(0).max(mtimeMsMax),
       size: count,
       same: z.literal(true).exactOptional(),
       sha256: sha256.exactOptional(),

@@ -100,16 +100,36 @@ const carriers: readonly { readonly range: string; readonly at: number }[] = [
   { range: '2002::/16', at: 2 }, // 6to4 (RFC 3056).
 ];
 
+const networkBytes = 8;
+
+/**
+ * The part of a caller's address by which requests are counted. An IPv6 address counts as its /64, which one subscriber holds
+ * whole (RFC 6177), unless it carries an IPv4 address: then as that one. Unreadable text counts as it is.
+ */
+export const countedAddress = (address: string): string => {
+  const bytes = parseAddress(address);
+  if (bytes === undefined) return address;
+  const ipv4 = bytes.length === 4 ? bytes : carriedIpv4(bytes);
+  if (ipv4 !== undefined) return ipv4.join('.');
+  const network = bytes.slice(0, networkBytes).map((byte) => byte.toString(16).padStart(2, '0'));
+  return `${network.join('')}/64`;
+};
+
 /** Text that is no address, or has a zone, is not public. */
 export const isPublicAddress = (address: string): boolean => {
   const bytes = parseAddress(address);
   return bytes !== undefined && isPublic(bytes);
 };
 
+const carriedIpv4 = (bytes: AddressBytes): AddressBytes | undefined => {
+  const carrier = carriers.find(({ range }) => holds(range, bytes));
+  return carrier && bytes.slice(carrier.at, carrier.at + 4);
+};
+
 const isPublic = (bytes: AddressBytes): boolean => {
   if (bytes.length === 4) return !refusedIpv4.some((range) => holds(range, bytes));
-  const carrier = carriers.find(({ range }) => holds(range, bytes));
-  if (carrier !== undefined) return isPublic(bytes.slice(carrier.at, carrier.at + 4));
+  const ipv4 = carriedIpv4(bytes);
+  if (ipv4 !== undefined) return isPublic(ipv4);
   return holds(globalUnicast, bytes) && !refusedIpv6.some((range) => holds(range, bytes));
 };
 

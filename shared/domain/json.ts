@@ -22,7 +22,7 @@ export const isWellFormed = (value: unknown): boolean => {
   return true;
 };
 
-const isShallow = (value: unknown, depthMax: number): boolean => {
+export const isShallow = (value: unknown, depthMax: number): boolean => {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > depthMax) return false;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
+import { derivedUuid, type OwnerId, type ProjectId, type WorkspaceId } from './ids.ts';
 import {
   defaultWorkspaceKey,
   namedWorkspaceOwner,
@@ -8,6 +8,7 @@ import {
 } from './workspace-resolution.ts';
 
 const id = 'a' as WorkspaceId;
+const derived = derivedUuid('ab'.repeat(32)) as WorkspaceId;
 
 test.each<[{ id?: WorkspaceId; creates: boolean }, Whereabouts | undefined, string]>([
   [{ creates: false }, undefined, 'default'],
@@ -18,6 +19,8 @@ test.each<[{ id?: WorkspaceId; creates: boolean }, Whereabouts | undefined, stri
   [{ id, creates: true }, 'nowhere', 'make'],
   [{ id, creates: false }, 'elsewhere', 'not-found'],
   [{ id, creates: true }, 'elsewhere', 'conflict'],
+  [{ id: derived, creates: true }, 'here', 'use'],
+  [{ id: derived, creates: true }, 'nowhere', 'conflict'],
 ])('WS1: %j, which is %s: %s', (request, whereabouts, step) => {
   expect(workspaceStep(request, whereabouts)).toBe(step);
 });

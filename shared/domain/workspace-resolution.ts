@@ -2,9 +2,10 @@
  * The workspace of a request: the resolution table, whole (WS1).
  *
  * A workspace of another project or another person is answered as one that does not exist; only a caller that
- * wants to create one under that very id learns that it is taken.
+ * wants to create one under that very id learns that it is taken. An id that others derive, as that of a default
+ * workspace, is given to no caller that names it first.
  */
-import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
+import { isDerived, type OwnerId, type ProjectId, type WorkspaceId } from './ids.ts';
 import type { Principal } from './principal.ts';
 
 type WorkspaceOptions = {
@@ -26,7 +27,7 @@ type WorkspaceStep =
   /** A new one, under the named id. */
   | 'make'
   | 'not-found'
-  /** The id is taken. */
+  /** The id is taken, or another caller may derive it. */
   | 'conflict';
 
 export const workspaceStep = (
@@ -36,7 +37,7 @@ export const workspaceStep = (
   if (id === undefined) return creates ? 'new' : 'default';
   if (whereabouts === 'here') return 'use';
   if (!creates) return 'not-found';
-  return whereabouts === 'elsewhere' ? 'conflict' : 'make';
+  return whereabouts === 'elsewhere' || isDerived(id) ? 'conflict' : 'make';
 };
 
 /** The owner of a named workspace: the project, or the person who makes it. */

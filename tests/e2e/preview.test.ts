@@ -7,7 +7,7 @@ import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cl
 import { killServer } from './sandbox-processes.ts';
 import { challengeOf } from './server.ts';
 
-/** Answers with what it was sent, and tries to leave a cookie and to loosen the page's fence. */
+/** Answers with what it was sent, or leads away, and tries to leave a cookie and to loosen the page's fence. */
 const echo = `
 import http.server, json
 class Echo(http.server.BaseHTTPRequestHandler):
@@ -15,7 +15,10 @@ class Echo(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get('content-length', 0)))
         seen = {'method': self.command, 'path': self.path, 'body': body.decode('latin-1'),
                 'headers': {name.lower(): value for name, value in self.headers.items()}}
-        self.send_response(200)
+        leads, _, away = self.path.partition('?')
+        self.send_response(307 if leads == '/away' else 200)
+        if leads == '/away':
+            self.send_header('location', away)
         self.send_header('content-type', 'application/json')
         self.send_header('set-cookie', 'planted=1; Path=/')
         self.send_header('content-security-policy', "default-src *")
@@ -154,6 +157,17 @@ test('L14: a ticket is exchanged for a cookie that is valid for this port only',
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401]);
   expect((await browse(`${pathOf(8001)}?ticket=${ticket}`)).status).toBe(401);
   await endSession(cloud, other.id);
+});
+
+test('L14: no request of a page is led to another preview, where its cookie would open that', async () => {
+  const granted = await browse(`${pathOf(8001)}?ticket=${await newTicket()}`);
+  const [cookie] = (granted.headers.getSetCookie()[0] ?? '').split(';');
+  const led = async (to: string) => {
+    const { status, headers } = await browse(`${pathOf(8001)}away?${to}`, cookie);
+    return [status, headers.get('location')];
+  };
+  expect(await led(`${pathOf(8000)}page.html`)).toEqual([403, null]);
+  expect(await led(`${pathOf(8001)}page.html`)).toEqual([307, `${pathOf(8001)}page.html`]);
 });
 
 test('without credentials, and with wrong ones, no page is shown', async () => {

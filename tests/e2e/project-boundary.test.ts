@@ -3,8 +3,12 @@
  * Each of two projects asks for the other's things. The requests come from the code's own tables, so that a new one
  * fails here until it has a row.
  */
+import { createHash } from 'node:crypto';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { derivedUuid, type ProjectId } from '#shared/domain/ids.ts';
+import { deploymentOwner } from '#shared/domain/principal.ts';
+import { defaultWorkspaceKey } from '#shared/domain/workspace-resolution.ts';
 import { declaredRoutes } from '../../functions/api/openapi/document.ts';
 import { previewRoute } from '../../functions/api/preview-routes.ts';
 import { toolbox } from '../../functions/mcp/toolbox.ts';
@@ -21,6 +25,11 @@ type Held = {
   readonly workspace: string;
   readonly schedule: string;
   readonly webhook: string;
+};
+/** The id of the default workspace, which no session has entered: whoever knows the project knows it. */
+const defaultOf = ({ project }: Held): string => {
+  const key = defaultWorkspaceKey({ owner: deploymentOwner }, project as ProjectId);
+  return derivedUuid(createHash('sha256').update(key).digest('hex'));
 };
 type Side = Held & { readonly token: string; readonly client: McpClient };
 
@@ -154,11 +163,13 @@ const ofTools: Readonly<Record<string, readonly Row<Fields>[]>> = {
     ofProject({ message: 'x' }),
     ofWorkspace({ message: 'x' }),
     [({ workspace }) => ({ message: 'x', workspace_id: workspace, create_workspace: true }), taken],
+    [(theirs) => ({ message: 'x', workspace_id: defaultOf(theirs), create_workspace: true }), taken],
   ],
   'session spawn': [
     ofProject(),
     ofWorkspace({ new_session: true }),
     [({ workspace }) => ({ workspace_id: workspace, create_workspace: true }), taken],
+    [(theirs) => ({ workspace_id: defaultOf(theirs), create_workspace: true }), taken],
   ],
   'session get': [ofSession()],
   'session list': [ofProject(), ownOnly(), ownOnly({ status: 'completed' })],
@@ -283,6 +294,7 @@ const ofRoutes: Readonly<Record<string, readonly Row<Rest>[]>> = {
     [({ project }) => ({ body: { project } }), 'project_not_found'],
     [({ workspace }) => ({ body: { workspace } }), 'workspace_not_found'],
     [({ workspace }) => ({ body: { workspace, createWorkspace: true } }), taken],
+    [(theirs) => ({ body: { workspace: defaultOf(theirs), createWorkspace: true } }), taken],
     [({ workspace }) => ({ body: { kind: 'execution', workspace } }), 'workspace_not_found'],
     [({ session }) => ({ body: { from: { session } } }), 'session_not_found'],
     [({ session }) => ({ body: { from: { session, messageId: 'm' } } }), 'session_not_found'],

@@ -10,10 +10,11 @@ import type { AuditDeps, Deps, ProjectDeps } from '../deps.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 import {
   defaultWorkspaceId,
+  findDefault,
+  isDefaultOf,
   isUsable,
   newWorkspace,
   resolveWorkspace,
-  theDefault,
   type Within,
   type WorkspaceRef,
   workspaceNotFound,
@@ -30,10 +31,9 @@ export const listWorkspaces = async (
 ): Promise<{ readonly workspaces: readonly Workspace[]; readonly next?: string }> => {
   const listed = await ports.workspaces.listNamed(within.project.id, page);
   const named = listed.workspaces.filter((workspace) => mayRead(within.principal, workspace));
-  const own = defaultWorkspaceId(ports.world, within);
-  const others = named.filter(({ id }) => id !== own);
-  const first = page.after === undefined ? [(await theDefault(ports, within)).workspace] : [];
-  return { ...listed, workspaces: [...first, ...others] };
+  const others = named.filter((workspace) => !isDefaultOf(ports.world, within, workspace));
+  const own = page.after === undefined ? await findDefault(ports, within) : undefined;
+  return { ...listed, workspaces: [...(own === undefined ? [] : [own.workspace]), ...others] };
 };
 
 /** A workspace without a name is found by its id as well. */
@@ -42,7 +42,8 @@ export const findWorkspace = async (
   within: Within,
   id: string,
 ): Promise<Workspace> => {
-  if (id === defaultWorkspaceId(ports.world, within)) return (await theDefault(ports, within)).workspace;
+  const own = id === defaultWorkspaceId(ports.world, within) ? await findDefault(ports, within) : undefined;
+  if (own !== undefined) return own.workspace;
   const found = isUuid(id) ? await ports.workspaces.get(id as WorkspaceId) : undefined;
   const { principal, project } = within;
   const isReadable =
@@ -82,7 +83,7 @@ export const deleteWorkspace = async (
 ): Promise<void> => {
   const found = await findWorkspace(ports, within, id);
   if (!isUsable(found, within)) throw workspaceNotFound(id);
-  if (found.isDefault || found.id === defaultWorkspaceId(ports.world, within))
+  if (found.isDefault || isDefaultOf(ports.world, within, found))
     throw new AppError('conflict', 'cannot delete default workspace', {
       suggestions: ['It goes with its project. Files in it can be deleted one by one.'],
     });

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import type { OwnerId, ProjectId } from '../../domain/ids.ts';
+import type { OwnerId, ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { defaultProject, deploymentOwner, type Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { type Message, messageWorkspace, type Spawn, spawnSession } from './converse.ts';
+import { defaultWorkspaceId } from './resolve-workspace.ts';
 
 const admin: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'a' };
 const personOf = (name: string): Principal => ({
@@ -111,6 +112,49 @@ test('people have a default workspace each, and do not reach each other’s agen
   });
   const own = await say({ principal: personOf('ann') });
   expect(own.session.id).toBe(ann.session.id);
+});
+
+const strange = crypto.randomUUID() as ProjectId;
+const stranger: Principal = { owner: deploymentOwner, scope: `project:${strange}`, tokenHash: 's' };
+const token: Principal = { ...admin, scope: `project:${defaultProject}`, tokenHash: 't' };
+
+test.each([
+  ['another project', stranger, admin],
+  ['a person, of the tokens', personOf('ann'), token],
+  ['a person, of a colleague', personOf('ann'), personOf('bob')],
+  ['a token, of a person', token, personOf('bob')],
+])('WS1: no default workspace is made by %s', async (_, taker, whose) => {
+  const { say, ports } = opened();
+  await ports.projects.create({ id: strange, owner: deploymentOwner, name: 's', createdAt: 1 });
+  const project = await ports.projects.get(defaultProject);
+  if (project === undefined) throw new Error('there is a default project');
+  const id = defaultWorkspaceId(ports.world, { project, principal: whose });
+  const ref = { id, creates: true };
+  await expect(say({ principal: taker, ref })).rejects.toMatchObject({ code: 'conflict' });
+  const { session } = await say({ principal: whose });
+  expect([session.workspace, session.project]).toEqual([id, defaultProject]);
+});
+
+test.each([
+  ['another project', strange, strange as string],
+  ['a person', defaultProject, 'ann'],
+])('WS1: a default workspace that %s made earlier is not entered', async (_, project, owner) => {
+  const { say, spawn, ports } = opened();
+  const own = await ports.projects.get(defaultProject);
+  if (own === undefined) throw new Error('there is a default project');
+  const id = defaultWorkspaceId(ports.world, { project: own, principal: admin });
+  const taken = { id, project, owner: owner as OwnerId, createdAt: 1, users: [], isNamed: true as const };
+  await ports.workspaces.makeNamed(taken);
+  const refused = { code: 'conflict', message: 'another workspace has the id of the default workspace' };
+  await expect(say()).rejects.toMatchObject(refused);
+  await expect(spawn({ newSession: true })).rejects.toMatchObject(refused);
+  await expect(say({ ref: { id, creates: true } })).rejects.toMatchObject(refused);
+});
+
+test('WS1: an id that may be derived is not a client’s to choose', async () => {
+  const { say } = opened();
+  const id = '9c5b94b1-35ad-89bb-b118-8e8fc24abf80' as WorkspaceId;
+  await expect(say({ ref: { id, creates: true } })).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test('a session whose first message finds no slot is deleted', async () => {

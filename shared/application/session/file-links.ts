@@ -11,7 +11,7 @@ import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import { stillHolds } from '../access/authenticate.ts';
 import { findSession } from '../access/find-session.ts';
-import { throttle } from '../access/throttle.ts';
+import { throttleLinks } from '../access/throttle.ts';
 import type { AccessDeps, Deps, FileDeps } from '../deps.ts';
 import { browseFiles, readAddressOf } from '../sandbox/browse-files.ts';
 import { requireActive } from '../sandbox/open-sandbox.ts';
@@ -49,7 +49,7 @@ export const openFileLink = async (
   const link = secret === '' ? undefined : await fileLinks.get(world.sha256(secret));
   if (link === undefined || !opens(link, { method, now: world.now() })) throw noLink();
   if (!(await stillHolds(ports, link.principal))) throw noLink();
-  await throttle(ports, link.principal);
+  await throttleLinks(ports, link.principal);
   const intent = link.method === 'GET' ? 'read' : 'write';
   const { session } = await findSession(turns, { id: link.sessionId, principal: link.principal, intent });
   return { link, session };

@@ -63,14 +63,30 @@ export const isUsable = (workspace: Workspace, { project, principal }: Within): 
 export const defaultWorkspaceId = ({ sha256 }: World, { project, principal }: Within): WorkspaceId =>
   derivedUuid(sha256(defaultWorkspaceKey(principal, project.id))) as WorkspaceId;
 
-/** The default one exists even if it was never used. */
-export const theDefault = async (
-  { workspaces, world }: Deps<'workspaces' | 'world'>,
+/** The caller's own, by its project and its owner: under its id there may be one that another caller made. */
+export const isDefaultOf = (world: World, within: Within, { id, project, owner }: Workspace): boolean =>
+  id === defaultWorkspaceId(world, within) &&
+  project === within.project.id &&
+  owner === namedWorkspaceOwner(within.principal, project);
+
+const theDefault = async (
+  ports: Deps<'workspaces' | 'world'>,
   within: Within,
 ): Promise<ResolvedWorkspace> => {
+  const found = await findDefault(ports, within);
+  if (found === undefined) throw defaultTaken();
+  return found;
+};
+
+/** The default one exists even if it was never used. Undefined where another caller's workspace has its id. */
+export const findDefault = async (
+  { workspaces, world }: Deps<'workspaces' | 'world'>,
+  within: Within,
+): Promise<ResolvedWorkspace | undefined> => {
   const id = defaultWorkspaceId(world, within);
   const found = await workspaces.get(id);
-  if (found !== undefined) return { workspace: found, isNew: false };
+  if (found !== undefined)
+    return isDefaultOf(world, within, found) ? { workspace: found, isNew: false } : undefined;
   // As old as its project: the time of its first use is unknown.
   const { createdAt } = within.project;
   return { workspace: { ...newWorkspace(world, within, { id }), isDefault: true, createdAt }, isNew: true };
@@ -136,5 +152,15 @@ export const workspaceNotFound = (id: string): AppError =>
 const idTaken = (): AppError =>
   new AppError('conflict', 'a workspace cannot be created under this id', {
     suggestions: ['Leave the id out: a new one is given.'],
+    recoveryActions: ['correct_arguments'],
+  });
+
+/** Before ids of this kind were refused, a caller could name one. */
+const defaultTaken = (): AppError =>
+  new AppError('conflict', 'another workspace has the id of the default workspace', {
+    suggestions: [
+      'Name a workspace, or create one.',
+      'An operator can delete the workspace that has this id: then the default one is free.',
+    ],
     recoveryActions: ['correct_arguments'],
   });

@@ -4,6 +4,7 @@
  * A message without an id is a notification and is ignored. A refusal of the platform carries its error code in `data.code`.
  */
 import * as z from 'zod';
+import { isShallow } from '#shared/domain/json.ts';
 import { onFirstUse } from '../on-first-use.ts';
 
 export const relayMethods = [
@@ -27,6 +28,8 @@ export const failureCodes = {
 
 const idCharactersMax = 256;
 const methodCharactersMax = 100;
+/** Both ends write the parameters anew. The arguments of a tool, which are in them, may be nested as deeply as in other requests. */
+const paramsDepthMax = 68;
 
 const relayRequest = onFirstUse(() =>
   z.object({
@@ -58,10 +61,12 @@ export const readRequest = (line: Uint8Array): Read => {
   if (value === undefined)
     return { ok: false, id: null, code: failureCodes.parse, problem: 'a line is one message in JSON' };
   const { success, data } = relayRequest().safeParse(value);
-  if (success) return { ok: true, request: data };
+  if (success && isShallow(data.params, paramsDepthMax)) return { ok: true, request: data };
   const given = value !== null && typeof value === 'object' && 'id' in value ? value.id : null;
   const id = typeof given === 'string' || typeof given === 'number' ? given : null;
-  const problem = 'a message is {"jsonrpc": "2.0", "id", "method", "params"?}';
+  const problem = success
+    ? `params: nested at most ${paramsDepthMax} times`
+    : 'a message is {"jsonrpc": "2.0", "id", "method", "params"?}';
   return { ok: false, id, code: failureCodes.invalidRequest, problem };
 };
 
