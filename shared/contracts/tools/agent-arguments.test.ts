@@ -1,7 +1,7 @@
 /** Arguments of an agent's own tools, as a person may change them. */
 import { expect, test } from 'vitest';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { argumentsProblem, callProblem } from './agent-arguments.ts';
+import { argumentsProblem } from './agent-arguments.ts';
 
 test.each<[string, JsonObject]>([
   ['execute_command', { command: 'echo', args: [], background: true, cwd: '' }],
@@ -29,13 +29,4 @@ test.each<[string, JsonObject, string]>([
   ['session', { action: 'unknown' }, 'action'],
 ])('of %s are refused by name: %j', (name, args, field) => {
   expect(argumentsProblem(name, args)).toContain(field);
-});
-
-test('a call is judged by the contract of its own tool, and not by one of the same name elsewhere', () => {
-  const call = { name: 'execute_command', args: {} };
-  expect(callProblem(call)).toContain('command');
-  expect(callProblem({ ...call, route: { kind: 'remote', server: 's', tool: 't' } })).toBeUndefined();
-  expect(
-    callProblem({ ...call, route: { kind: 'runtime', runtime: 'opencode', question: 'q' } }),
-  ).toBeUndefined();
 });

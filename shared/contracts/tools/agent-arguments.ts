@@ -6,7 +6,6 @@
  */
 import type * as z from 'zod';
 import type { JsonObject } from '#shared/domain/json.ts';
-import { problemOfArgs, type RequestedCall } from '#shared/domain/requested-call.ts';
 import { withoutAbsent } from '../absent-arguments.ts';
 import { decode } from '../decode.ts';
 import { agentSessionCall } from './agent-session-tool.ts';
@@ -28,15 +27,4 @@ export const argumentsProblem = (name: string, args: JsonObject): string | undef
   if (contract === undefined) return undefined;
   const decoded = decode(contract, withoutAbsent(contract, args));
   return decoded.ok ? undefined : decoded.problem;
-};
-
-/** The reason for which no tool takes the arguments of a call. A question of another agent's program is judged by that program. */
-export const callProblem = ({
-  name,
-  args,
-  route,
-}: Pick<RequestedCall, 'name' | 'args' | 'route'>): string | undefined => {
-  if (route?.kind === 'runtime') return undefined;
-  const isOwn = route === undefined || route.kind === 'platform';
-  return problemOfArgs(args) ?? (isOwn ? argumentsProblem(name, args) : undefined);
 };

@@ -71,7 +71,7 @@ export const keptCalls = ({
 }: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly AskedCall[] =>
   end === 'refused' ? [] : calls.slice(0, toolCallsMax);
 
-/** A call that its tool does not take fails at once, beside the queue: no person is asked, and nothing runs. */
+/** A call that no tool takes fails at once, beside the queue: no person is asked, and nothing runs. */
 export const judgedCalls = (
   asked: readonly AskedCall[],
   { callsMax }: Pick<TurnLimits, 'callsMax'>,

@@ -15,7 +15,7 @@ export type TurnCall = RequestedCall & {
   readonly askedAt: string;
 };
 
-/** A call as a model asked it; `problem`: the reason for which its tool takes no such arguments. */
+/** A call as a model asked it; `problem`: the reason for which no tool takes its arguments. */
 export type AskedCall = TurnCall & { readonly problem?: string };
 
 /** The arguments that a person put in place, and the digest of the call with them. */

@@ -7,10 +7,10 @@
  */
 
 import { iso } from '../../../contracts/fields.ts';
-import { callProblem } from '../../../contracts/tools/agent-arguments.ts';
 import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
+import { problemOfArgs } from '../../../domain/requested-call.ts';
 import { estimateRequest, expectedTokens, measureOf } from '../../../domain/token-measure.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { AskedCall, TurnCall } from '../../../domain/turn/tool-call.ts';
@@ -82,9 +82,9 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
   }
 };
 
-/** One that its tool does not take is answered without a person. */
+/** One with arguments that no tool takes is answered without a person. A question of another agent's program is judged by that program. */
 const withProblem = (call: TurnCall): AskedCall => {
-  const problem = callProblem(call);
+  const problem = call.route?.kind === 'runtime' ? undefined : problemOfArgs(call.args);
   return problem === undefined ? call : { ...call, problem };
 };
 
