@@ -1,4 +1,5 @@
 /** `CallerStore`: one item per caller beside the session, where a turn's one query finds it. */
+import { randomUUID } from 'node:crypto';
 import {
   DeleteCommand,
   GetCommand,
@@ -13,7 +14,7 @@ import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
 import { whileLives } from './session-conditions.ts';
-import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
 export const makeCallerStore = (table: Table): CallerStore => ({
@@ -49,21 +50,24 @@ export const makeCallerStore = (table: Table): CallerStore => ({
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
   },
   answer: async (session, requestId, { text, isError, at }) => {
+    // The SDK sends a write again whose answer was lost: the name tells such a repeat from another answer.
+    const attempt = randomUUID();
     try {
       await table.client.send(
         new UpdateCommand({
           TableName: table.name,
           Key: keys.callerCall(session, requestId),
           ConditionExpression: '#until > :at AND attribute_not_exists(answer)',
-          UpdateExpression: 'SET answer = :answer',
+          UpdateExpression: 'SET answer = :answer, answeredBy = :attempt',
           ExpressionAttributeNames: { '#until': 'until' },
-          ExpressionAttributeValues: { ':at': at, ':answer': { text, isError } },
+          ExpressionAttributeValues: { ':at': at, ':answer': { text, isError }, ':attempt': attempt },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       );
       return 'answered';
     } catch (error) {
       if (!isConditionFailed(error)) throw error;
-      return 'late';
+      return itemOfFailure(error)?.['answeredBy'] === attempt ? 'answered' : 'late';
     }
   },
   answerTo: async (session, requestId) => {

@@ -6,23 +6,25 @@ import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Item, isConditionFailed, itemOfFailure, type Table } from './table.ts';
 
-/** False for an item that was used before, or is not there. */
-export const useOnce = async ({ client, name }: Table, Key: Item, now: number): Promise<boolean> => {
+/** The used item; undefined for one that was used before, or is not there. */
+export const useOnce = async ({ client, name }: Table, Key: Item, now: number): Promise<Item | undefined> => {
   const attempt = randomUUID();
   try {
-    await client.send(
+    const { Attributes } = await client.send(
       new UpdateCommand({
         TableName: name,
         Key,
         UpdateExpression: 'SET usedAt = :now, usedBy = :attempt',
         ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(usedAt)',
         ExpressionAttributeValues: { ':now': now, ':attempt': attempt },
+        ReturnValues: 'ALL_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
     );
-    return true;
+    return Attributes;
   } catch (error) {
     if (!isConditionFailed(error)) throw error;
-    return itemOfFailure(error)?.['usedBy'] === attempt;
+    const item = itemOfFailure(error);
+    return item?.['usedBy'] === attempt ? item : undefined;
   }
 };
