@@ -1,5 +1,4 @@
 /** `CallerStore`: one item per caller beside the session, where a turn's one query finds it. */
-import { randomUUID } from 'node:crypto';
 import {
   DeleteCommand,
   GetCommand,
@@ -13,8 +12,9 @@ import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/sessi
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
+import { itemOfAttempt, newAttempt } from './attempts.ts';
 import { whileLives } from './session-conditions.ts';
-import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
+import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
 export const makeCallerStore = (table: Table): CallerStore => ({
@@ -50,8 +50,7 @@ export const makeCallerStore = (table: Table): CallerStore => ({
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
   },
   answer: async (session, requestId, { text, isError, at }) => {
-    // The SDK sends a write again whose answer was lost: the name tells such a repeat from another answer.
-    const attempt = randomUUID();
+    const attempt = newAttempt();
     try {
       await table.client.send(
         new UpdateCommand({
@@ -66,8 +65,8 @@ export const makeCallerStore = (table: Table): CallerStore => ({
       );
       return 'answered';
     } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return itemOfFailure(error)?.['answeredBy'] === attempt ? 'answered' : 'late';
+      const own = itemOfAttempt(error, attempt, ({ answeredBy }) => answeredBy);
+      return own === undefined ? 'late' : 'answered';
     }
   },
   answerTo: async (session, requestId) => {

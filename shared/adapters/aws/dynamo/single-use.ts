@@ -1,14 +1,11 @@
-/**
- * The use of an item that may be used once. The SDK sends a write again whose answer was lost: the name of the attempt, which the
- * item keeps, tells such a repeat from another use.
- */
-import { randomUUID } from 'node:crypto';
+/** The use of an item that may be used once. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Item, isConditionFailed, itemOfFailure, type Table } from './table.ts';
+import { itemOfAttempt, newAttempt } from './attempts.ts';
+import type { Item, Table } from './table.ts';
 
 /** The used item; undefined for one that was used before, or is not there. */
 export const useOnce = async ({ client, name }: Table, Key: Item, now: number): Promise<Item | undefined> => {
-  const attempt = randomUUID();
+  const attempt = newAttempt();
   try {
     const { Attributes } = await client.send(
       new UpdateCommand({
@@ -23,8 +20,6 @@ export const useOnce = async ({ client, name }: Table, Key: Item, now: number): 
     );
     return Attributes;
   } catch (error) {
-    if (!isConditionFailed(error)) throw error;
-    const item = itemOfFailure(error);
-    return item?.['usedBy'] === attempt ? item : undefined;
+    return itemOfAttempt(error, attempt, ({ usedBy }) => usedBy);
   }
 };
