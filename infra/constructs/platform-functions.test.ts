@@ -194,7 +194,7 @@ describe('permissions', () => {
   const read = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 
   test.each<[FunctionName, readonly string[]]>([
-    ['authorizer', ['dynamodb:DeleteItem', 'dynamodb:GetItem']],
+    ['authorizer', ['dynamodb:GetItem', 'dynamodb:UpdateItem']],
     ['socket', items],
     ['on-connected', [...read, 'dynamodb:UpdateItem']],
     ['terminal', ['dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem']],
@@ -382,10 +382,10 @@ describe('permissions', () => {
     ]);
   });
 
-  test('the authorizer deletes tickets and reads tokens only', () => {
+  test('the authorizer marks tickets and reads tokens only', () => {
     const of = (wanted: string) =>
       statementsOf('authorizer').find(({ Action }) => Action === wanted)?.Condition;
-    expect(of('dynamodb:DeleteItem')).toEqual({
+    expect(of('dynamodb:UpdateItem')).toEqual({
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['TICKET#*'] },
     });
     expect(of('dynamodb:GetItem')).toEqual({

@@ -46,7 +46,7 @@ describe('the table is written', () => {
       { readonly puts?: readonly string[]; readonly updates?: readonly string[] }?,
     ]
   >([
-    ['authorizer', []],
+    ['authorizer', [], { updates: ['TICKET'] }],
     ['on-connected', [], { updates: ['SESSION'] }],
     ['sandbox-link', []],
     ['turn', ['AUDIT', ...work], { puts: [notice] }],

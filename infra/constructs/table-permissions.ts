@@ -136,9 +136,9 @@ export const itemPermissions = (platform: PlatformTable) => {
       query('owner'),
       batch('projects', 'sessions'),
     ),
-    /** Identifies a caller: deletes a ticket, reads a token. */
+    /** Identifies a caller: marks a ticket as used, reads a token. */
     authorizer: onTable(platform, encrypt, [
-      statement(platform, { actions: ['DeleteItem'], on: ['tickets'] }),
+      statement(platform, { actions: ['UpdateItem'], on: ['tickets'] }),
       statement(platform, { actions: ['GetItem'], on: ['tokens'] }),
     ]),
     /** Reads the sign-in of a browser, whose end may have missed the connection, and marks a subscriber as greeted. */

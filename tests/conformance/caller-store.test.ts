@@ -8,7 +8,7 @@ import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
 import { onTable } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openTableFixture, sentTwice, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
 let callers: CallerStore;
@@ -82,4 +82,14 @@ test('a call from a sandbox is answered once, and not when it waits no longer', 
   expect(await store.answer(id, 'r', { ...answer, at: 99 })).toBe('answered');
   expect(await store.answer(id, 'r', { text: 'again', isError: true, at: 99 })).toBe('late');
   expect(await store.answerTo(id, 'r')).toEqual(answer);
+});
+
+test('an answer whose first confirmation was lost is taken once, and no other', async () => {
+  const unheard = makeCallerStore(sentTwice(fixture.table));
+  const id = await newSession();
+  await callers.ask(id, 'r', 100);
+  const answer = { text: '[]', isError: false };
+  expect(await unheard.answer(id, 'r', { ...answer, at: 99 })).toBe('answered');
+  expect(await unheard.answer(id, 'r', { ...answer, at: 99 })).toBe('late');
+  expect(await callers.answerTo(id, 'r')).toEqual(answer);
 });

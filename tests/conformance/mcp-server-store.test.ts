@@ -4,7 +4,7 @@ import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import { atOnce, farAway, tally } from './session-fixture.ts';
-import { openFileTable } from './table-fixture.ts';
+import { openFileTable, sentTwice } from './table-fixture.ts';
 
 const fixture = openFileTable();
 
@@ -135,6 +135,14 @@ describe('a write', () => {
     expect(await store().get(server.project, server.name)).toEqual(written[0]);
     expect(await store().replace(server, { version: 0 })).toBeUndefined();
     expect((await store().replace(server, { version: 1 }))?.version).toBe(2);
+  });
+
+  test('whose first answer was lost is made by its repeat, and by no other', async () => {
+    const server = await added();
+    const unheard = makeMcpServerStore(sentTwice(fixture.table));
+    expect(await unheard.replace(server, { version: 0 })).toEqual({ ...server, version: 1 });
+    expect(await unheard.replace(server, { version: 0 })).toBeUndefined();
+    expect(await store().get(server.project, server.name)).toEqual({ ...server, version: 1 });
   });
 
   test('does not restore a deleted server, nor change one that came after it', async () => {

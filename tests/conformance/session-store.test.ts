@@ -17,7 +17,7 @@ import {
   onTable,
   workspaceOf,
 } from './session-fixture.ts';
-import { openFileTable } from './table-fixture.ts';
+import { openFileTable, sentTwice } from './table-fixture.ts';
 
 const fixture = openFileTable();
 
@@ -433,6 +433,16 @@ test('subscribers are the open connections, and a ticket is valid once', async (
   await connections.putTicket(`t-${id}`, { principal, expiresAt: 100 });
   expect(await connections.redeemTicket(`t-${id}`, 50)).toEqual(principal);
   expect(await connections.redeemTicket(`t-${id}`, 50)).toBeUndefined();
+  await connections.putTicket(`late-${id}`, { principal, expiresAt: 100 });
+  expect(await connections.redeemTicket(`late-${id}`, 100)).toBeUndefined();
+});
+
+test('a ticket whose first use was not heard of is redeemed by its repeat, and by no other', async () => {
+  const unheard = makeConnectionStore(sentTwice(fixture.table));
+  const principal = { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'h' };
+  await unheard.putTicket('unheard', { principal, expiresAt: 100 });
+  expect(await unheard.redeemTicket('unheard', 50)).toEqual(principal);
+  expect(await unheard.redeemTicket('unheard', 50)).toBeUndefined();
 });
 
 test('a preview is opened only by its own grant', async () => {

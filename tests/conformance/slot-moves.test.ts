@@ -23,7 +23,7 @@ import {
   tally,
   workspaceOf,
 } from './session-fixture.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openTableFixture, sentTwice, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
 beforeAll(async () => {
@@ -435,6 +435,13 @@ describe('an execution session', () => {
     expect(await sessions.beginCall(session.id, call)).toMatchObject({ status: 'running' });
     await sessions.endCall(session.id, { key: 'k', at: 5500, idleMs: 3500 });
     expect((await read(session.id)).status).toBe('ready');
+  });
+
+  test('is paused by the repeat of a request whose answer was lost, and by no other', async () => {
+    const session = await ready();
+    const { sessions } = onTable(sentTwice(fixture.table));
+    expect(await sessions.pause(session, 70_000)).toBe(true);
+    expect(await sessions.pause(session, 70_000)).toBe(false);
   });
 
   test('is not paused by a reader that is out of date', async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTerminalStore } from '#shared/adapters/aws/dynamo/terminal-store.ts';
 import type { ConnectionId } from '#shared/domain/ids.ts';
-import { openTableFixture, type TableFixture } from './table-fixture.ts';
+import { openTableFixture, sentTwice, type TableFixture } from './table-fixture.ts';
 
 let fixture: TableFixture;
 beforeAll(async () => {
@@ -22,6 +22,13 @@ test('of many claims one is granted, and the others learn until when it holds', 
   expect(claims.map(({ until }) => until)).toEqual([5000, 5000, 5000, 5000]);
   const other = { ...key, process: 'another' };
   expect(await store().claim(other, follower('e'), 1000)).toEqual({ isClaimed: true, until: 5000 });
+});
+
+test('a claim whose first answer was lost is granted to its repeat, and to no other', async () => {
+  const key = newKey();
+  const unheard = makeTerminalStore(sentTwice(fixture.table));
+  expect(await unheard.claim(key, follower('r'), 1000)).toEqual({ isClaimed: true, until: 5000 });
+  expect(await unheard.claim(key, follower('s'), 1000)).toEqual({ isClaimed: false, until: 5000 });
 });
 
 test('a lease that is over is taken, and its former holder stops', async () => {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keys } from '#shared/adapters/aws/dynamo/table.ts';
+import { type Item, keys } from '#shared/adapters/aws/dynamo/table.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
 import { newSandbox, newSession, onTable, workspaceOf } from './session-fixture.ts';
@@ -54,7 +54,7 @@ const word = fc.record({
   generation: fc.constantFrom(1, second),
 });
 
-/** A workspace at its second sandbox, told these words in order; its item without what depends on its id. */
+/** A workspace at its second sandbox, told these words in order; its item without what is another in each. */
 const told = async (words: readonly Word[]): Promise<unknown> => {
   const { workspaces, item } = onTable(fixture.table);
   const { id } = workspaceOf(newSession());
@@ -64,8 +64,9 @@ const told = async (words: readonly Word[]): Promise<unknown> => {
   await workspaces.markStopped(id, 1, { reason: 'over', at: 9 });
   await workspaces.claimStart(id, newSandbox({ generation: second }));
   for (const { what, generation } of words) await said[what]?.(workspaces, id, generation);
-  const { pk: _pk, id: _id, duePk, ...rest } = (await item(keys.workspace(id))) ?? {};
-  return { ...rest, isDue: duePk !== undefined };
+  const { pk: _pk, id: _id, duePk, sandbox, ...rest } = (await item(keys.workspace(id))) ?? {};
+  const { attempt: _attempt, ...record } = sandbox as Item;
+  return { ...rest, sandbox: record, isDue: duePk !== undefined };
 };
 
 test('events of an older generation change nothing', async () => {

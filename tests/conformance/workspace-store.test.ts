@@ -4,7 +4,7 @@ import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { poolEntryId } from '#shared/domain/pool.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import { atOnce, farAway, newSandbox, onTable, tally } from './session-fixture.ts';
-import { openFileTable } from './table-fixture.ts';
+import { openFileTable, sentTwice } from './table-fixture.ts';
 
 const fixture = openFileTable();
 
@@ -249,6 +249,15 @@ describe('a restore', () => {
     expect(await claim(6500, 7000)).toBe(2);
   });
 
+  test('is claimed by the repeat of a request whose answer was lost, and by no other', async () => {
+    const { id } = await inState('starting');
+    const { workspaces } = onTable(sentTwice(fixture.table));
+    expect(await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 })).toBe(1);
+    expect(await workspaces.claimRestore(id, 1, { at: 6000, until: 6500 })).toBeUndefined();
+    expect(await workspaces.markReady(id, 1, { at: 6100, claim: 1 })).toBe(true);
+    expect(await workspaces.markReady(id, 1, { at: 6100, claim: 1 })).toBe(false);
+  });
+
   test('is renewed under the last claim alone, until it is released', async () => {
     const { workspaces } = stores();
     const { id } = await inState('starting');
@@ -369,6 +378,13 @@ describe('a stop', () => {
       'stopping',
     );
     expect(await workspaces.markStopping(id, 1, { ...stop(7002), ...only })).toBeUndefined();
+  });
+
+  test('is saved for the last time by the repeat of a request whose answer was lost, and by no other', async () => {
+    const { id } = await inState('stopping');
+    const { workspaces } = onTable(sentTwice(fixture.table));
+    const claim = () => workspaces.claimLastSave(id, 1, { at: 8000, until: 8500 });
+    expect([await claim(), await claim()]).toEqual([true, false]);
   });
 
   test('is saved for the last time by one of twenty, until the claim expires, and not once the stop is recorded', async () => {

@@ -213,10 +213,11 @@ const sweepWorkspace = async (
     case 'starting': {
       const { id: workspaceId, project, sandbox } = workspace;
       const reason = 'it took too long to start';
+      // The index may be late: one that is ready by now, or is being restored, stays, and is not reported.
+      const only = 'starting';
       if (ports.world.now() - sandbox.requestedAt >= sandboxStartMsMax)
-        await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
-      // The index may be late: one that is ready by now, or is being restored, stays.
-      if (await requestStop(ports, workspace, { reason, only: 'starting' }))
+        await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation, only });
+      if (await requestStop(ports, workspace, { reason, only }))
         recordStartFailure(ports.telemetry, { workspaceId, project, sandbox }, reason);
       return;
     }

@@ -186,7 +186,11 @@ const tryOnce = async (
       const reason = 'it did not become ready in time';
       const stop = { reason, only: 'starting' } as const;
       if (sandbox !== undefined)
-        await publishSandboxFailure(ports, { workspaceId, generation: sandbox.generation });
+        await publishSandboxFailure(ports, {
+          workspaceId,
+          generation: sandbox.generation,
+          only: 'starting',
+        });
       // One that changed since it was read is read again.
       if (!(await requestStop(ports, workspace, stop))) return 'not-yet';
       if (sandbox !== undefined)

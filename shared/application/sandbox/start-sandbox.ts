@@ -203,7 +203,7 @@ const giveUp = async (
   const { generation } = sandbox;
   const current = (await workspaces.get(workspaceId))?.sandbox;
   if (current?.generation === generation && current.taskArn !== undefined) return 'placed';
-  await publishSandboxFailure(ports, { workspaceId, generation });
+  await publishSandboxFailure(ports, { workspaceId, generation, only: 'unplaced' });
   const end = { reason, at: world.now(), only: 'unplaced' } as const;
   if ((await workspaces.markStopped(workspaceId, generation, end)) !== undefined)
     recordStartFailure(telemetry, { workspaceId, project, sandbox }, reason);

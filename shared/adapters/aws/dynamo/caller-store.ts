@@ -12,6 +12,7 @@ import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/sessi
 import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
+import { itemOfAttempt, newAttempt } from './attempts.ts';
 import { whileLives } from './session-conditions.ts';
 import { type Item, isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
@@ -49,21 +50,23 @@ export const makeCallerStore = (table: Table): CallerStore => ({
     await table.client.send(new PutCommand({ TableName: table.name, Item }));
   },
   answer: async (session, requestId, { text, isError, at }) => {
+    const attempt = newAttempt();
     try {
       await table.client.send(
         new UpdateCommand({
           TableName: table.name,
           Key: keys.callerCall(session, requestId),
           ConditionExpression: '#until > :at AND attribute_not_exists(answer)',
-          UpdateExpression: 'SET answer = :answer',
+          UpdateExpression: 'SET answer = :answer, answeredBy = :attempt',
           ExpressionAttributeNames: { '#until': 'until' },
-          ExpressionAttributeValues: { ':at': at, ':answer': { text, isError } },
+          ExpressionAttributeValues: { ':at': at, ':answer': { text, isError }, ':attempt': attempt },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       );
       return 'answered';
     } catch (error) {
-      if (!isConditionFailed(error)) throw error;
-      return 'late';
+      const own = itemOfAttempt(error, attempt, ({ answeredBy }) => answeredBy);
+      return own === undefined ? 'late' : 'answered';
     }
   },
   answerTo: async (session, requestId) => {

@@ -2,13 +2,7 @@
  * `ConnectionStore` on the one table: a connection is two items, its own and one beside the session it subscribes
  * to. One that a token or a browser's sign-in opened is listed with that, too.
  */
-import {
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
 import { approverRecord, connectionRecord, openedRecord } from '#shared/contracts/stored/session-records.ts';
@@ -17,6 +11,7 @@ import { AppError } from '#shared/errors.ts';
 import type { Connection, ConnectionStore } from '#shared/ports/connections.ts';
 import { approverOpened, approversSince } from './features.ts';
 import { queryAll } from './query-pages.ts';
+import { useOnce } from './single-use.ts';
 import { approverPartition, cancellations, isConditionFailed, keys, type Table } from './table.ts';
 import { subscriberFrom, subscribers } from './turn-store.ts';
 
@@ -173,22 +168,12 @@ const remove =
     return connection;
   };
 
+/** A used ticket stays until it expires: one that was deleted could not tell the repeat of a request from another use. */
 const redeemTicket =
-  ({ client, name }: Table): ConnectionStore['redeemTicket'] =>
+  (table: Table): ConnectionStore['redeemTicket'] =>
   async (hash, now) => {
-    try {
-      const { Attributes } = await client.send(
-        new DeleteCommand({
-          TableName: name,
-          Key: keys.ticket(hash),
-          ConditionExpression: 'attribute_exists(pk)',
-          ReturnValues: 'ALL_OLD',
-        }),
-      );
-      const { principal, expiresAt } = decodeStored(ticketRecord, Attributes);
-      return expiresAt > now ? principal : undefined;
-    } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
-    }
+    const used = await useOnce(table, keys.ticket(hash), now);
+    if (used === undefined) return undefined;
+    const { principal, expiresAt } = decodeStored(ticketRecord, used);
+    return expiresAt > now ? principal : undefined;
   };

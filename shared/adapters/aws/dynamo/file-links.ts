@@ -19,7 +19,7 @@ export const makeFileLinkStore = (table: Table): FileLinkStore => {
       );
       return Item && decodeStored(fileLinkRecord, Item);
     },
-    use: (hash, now) => useOnce(table, keys.fileLink(hash), now),
+    use: async (hash, now) => (await useOnce(table, keys.fileLink(hash), now)) !== undefined,
     release: async (hash) => {
       try {
         await client.send(

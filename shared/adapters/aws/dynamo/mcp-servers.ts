@@ -11,12 +11,13 @@ import { mcpServerRecord } from '#shared/contracts/stored/project-records.ts';
 import type { ProjectId } from '#shared/domain/ids.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import type { McpServerStore } from '#shared/ports/mcp-servers.ts';
+import { itemOfAttempt, newAttempt } from './attempts.ts';
 import { dueRecords } from './due.ts';
 import { featureUsed } from './features.ts';
 import { prefixedItems } from './partition.ts';
 import { ifProjectNotDeleted, isInDeletedProject } from './project-not-deleted.ts';
 import type { Actions } from './slot-moves.ts';
-import { dueValues, type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { dueValues, type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
 /** A write costs by the kilobyte, and every check writes. */
@@ -107,19 +108,20 @@ const replace =
   ({ client, name: TableName }: Table): McpServerStore['replace'] =>
   async (server, { version, dueAt }) => {
     const next = { ...server, version: version + 1 };
+    const attempt = newAttempt();
     try {
       await client.send(
         new PutCommand({
           TableName,
-          Item: itemOf(next, dueAt),
+          Item: { ...itemOf(next, dueAt), writtenBy: attempt },
           ConditionExpression: 'version = :version AND createdAt = :createdAt',
           ExpressionAttributeValues: { ':version': version, ':createdAt': server.createdAt },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       );
       return next;
     } catch (error) {
-      if (isConditionFailed(error)) return undefined;
-      throw error;
+      return itemOfAttempt(error, attempt, ({ writtenBy }) => writtenBy) && next;
     }
   };
 

@@ -75,7 +75,7 @@ export const makeCodeStore = (table: Table): CodeStore => ({
   },
   use: async (hash, now) => {
     const Key = keys.oauthCode(hash);
-    if (await useOnce(table, Key, now)) return true;
+    if ((await useOnce(table, Key, now)) !== undefined) return true;
     await ifItHolds(
       table,
       new UpdateCommand({

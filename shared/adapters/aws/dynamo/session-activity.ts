@@ -4,6 +4,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import { idleLimit } from '#shared/domain/session-sweep.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
+import { itemOfAttempt, newAttempt } from './attempts.ts';
 import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
@@ -187,12 +188,19 @@ export const pausing = (
 export const pause =
   ({ client, name }: Table): SessionStore['pause'] =>
   async (session, until) => {
+    const attempt = newAttempt();
+    const { Update } = pausing(name, session, until);
+    const named = {
+      ...Update,
+      UpdateExpression: `${Update.UpdateExpression}, pausedBy = :attempt`,
+      ExpressionAttributeValues: { ...Update.ExpressionAttributeValues, ':attempt': attempt },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    };
     try {
-      await client.send(new UpdateCommand(pausing(name, session, until).Update));
+      await client.send(new UpdateCommand(named));
       return true;
     } catch (error) {
-      if (isConditionFailed(error)) return false;
-      throw error;
+      return itemOfAttempt(error, attempt, ({ pausedBy }) => pausedBy) !== undefined;
     }
   };
 

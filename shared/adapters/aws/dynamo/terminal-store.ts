@@ -36,7 +36,9 @@ export const makeTerminalStore = (table: Table): TerminalStore => {
         return { isClaimed: true, until };
       } catch (error) {
         if (!isConditionFailed(error)) throw error;
-        return { isClaimed: false, until: decodeStored(followerRecord, itemOfFailure(error)).until };
+        const held = decodeStored(followerRecord, itemOfFailure(error));
+        // The SDK sends a write again whose answer was lost: the run tells such a repeat from another claim.
+        return { isClaimed: held.run === follower.run, until: held.until };
       }
     },
     count: async (connection, now) => {

@@ -19,6 +19,13 @@ export type Change = {
   readonly values: Readonly<Record<string, unknown>>;
 };
 
+/** A change of the sandbox under the name of an attempt. */
+export const underName = ({ set, values, ...change }: Change, attempt: string): Change => ({
+  ...change,
+  set: set.replace(/^SET /, 'SET #sandbox.attempt = :attempt, '),
+  values: { ...values, ':attempt': attempt },
+});
+
 /** A change as an action of a transaction. */
 export const workspaceUpdate = (TableName: string, id: WorkspaceId, { when, set, values }: Change) => ({
   Update: {

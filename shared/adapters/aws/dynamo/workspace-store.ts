@@ -7,11 +7,12 @@ import { GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { itemOfAttempt, newAttempt } from './attempts.ts';
 import { batchGet } from './batch.ts';
 import { dueRecords, listedItems, readable, readableByIds } from './due.ts';
 import { leave, listNamed, makeNamed, markDeleted } from './named-workspaces.ts';
 import { makePinStore } from './pins.ts';
-import { isConditionFailed, keys, namesDeclared, type Table } from './table.ts';
+import { type Item, isConditionFailed, keys, namesDeclared, type Table } from './table.ts';
 import {
   addressNoted,
   type Change,
@@ -33,6 +34,7 @@ import {
   stopping,
   taskNoted,
   told,
+  underName,
 } from './workspace-changes.ts';
 import { claimantOf, claimStart, claimWarm, markIdle } from './workspace-claims.ts';
 import { workspaceFrom, workspaceItem } from './workspace-items.ts';
@@ -61,13 +63,11 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     claimantOf: claimantOf(table),
     recordTask: (id, generation, taskArn) => isChanged(id, taskNoted(generation, taskArn)),
     recordAddress: (id, generation, task) => isChanged(id, addressNoted(generation, task)),
-    claimRestore: async (id, generation, claim) =>
-      (await change(id, restoreClaimed(generation, claim)))?.sandbox?.restores,
+    ...stepsOfOneCaller(table),
     renewRestore: (id, generation, renewed) => isChanged(id, restoreRenewed(generation, renewed)),
     unclaimRestore: async (id, generation, claim) => {
       await change(id, restoreGivenBack(generation, claim));
     },
-    markReady: (id, generation, ready) => isChanged(id, isReady(id, generation, ready)),
     recordLossNotice: async (id, session, generation) => {
       await change(id, informed(session, generation));
     },
@@ -82,7 +82,6 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
     markIdleCheck: (id, generation, check) => change(id, idleChecked(generation, check)),
     endIdleCheck: (id, generation) => isChanged(id, idleCheckEnded(generation)),
     markIdle: markIdle(table),
-    claimLastSave: (id, generation, claim) => isChanged(id, lastSaveClaimed(generation, claim)),
     unclaimLastSave: async (id, generation, until) => {
       await change(id, lastSaveGivenBack(generation, until));
     },
@@ -127,29 +126,65 @@ export const makeWorkspaceStore = (table: Table): WorkspaceStore => {
   };
 };
 
+/** Steps that one caller takes, and must know that it took. */
+const stepsOfOneCaller = (
+  table: Table,
+): Pick<WorkspaceStore, 'claimRestore' | 'markReady' | 'claimLastSave'> => {
+  const step = updateUnderName(table);
+  return {
+    claimRestore: async (id, generation, claim) =>
+      (await step(id, restoreClaimed(generation, claim)))?.sandbox?.restores,
+    markReady: async (id, generation, ready) =>
+      (await step(id, isReady(id, generation, ready))) !== undefined,
+    claimLastSave: async (id, generation, claim) =>
+      (await step(id, lastSaveClaimed(generation, claim))) !== undefined,
+  };
+};
+
 /** The workspace after the change; undefined when the condition did not hold or it does not exist. */
 const update =
-  ({ client, name }: Table) =>
-  async (id: Workspace['id'], { when, set, values }: Change): Promise<Workspace | undefined> => {
+  (table: Table) =>
+  async (id: WorkspaceId, wanted: Change): Promise<Workspace | undefined> => {
     try {
-      const { Attributes } = await client.send(
-        new UpdateCommand({
-          TableName: name,
-          Key: keys.workspace(id),
-          ConditionExpression:
-            when === undefined ? 'attribute_exists(pk)' : `attribute_exists(pk) AND (${when})`,
-          UpdateExpression: set,
-          ExpressionAttributeValues: { ...values },
-          ...namesDeclared(`${when ?? ''} ${set}`),
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return Attributes && workspaceFrom(Attributes);
+      return await send(table, id, wanted);
     } catch (error) {
       if (isConditionFailed(error)) return undefined;
       throw error;
     }
   };
+
+/** As `update`, for a change of the sandbox: the repeat of a request whose answer was lost succeeds as well. */
+const updateUnderName =
+  (table: Table) =>
+  async (id: WorkspaceId, wanted: Change): Promise<Workspace | undefined> => {
+    const attempt = newAttempt();
+    try {
+      return await send(table, id, underName(wanted, attempt));
+    } catch (error) {
+      const own = itemOfAttempt(error, attempt, ({ sandbox }) => (sandbox as Item | undefined)?.['attempt']);
+      return own && workspaceFrom(own);
+    }
+  };
+
+const send = async (
+  { client, name }: Table,
+  id: WorkspaceId,
+  { when, set, values }: Change,
+): Promise<Workspace | undefined> => {
+  const { Attributes } = await client.send(
+    new UpdateCommand({
+      TableName: name,
+      Key: keys.workspace(id),
+      ConditionExpression: when === undefined ? 'attribute_exists(pk)' : `attribute_exists(pk) AND (${when})`,
+      UpdateExpression: set,
+      ExpressionAttributeValues: { ...values },
+      ...namesDeclared(`${when ?? ''} ${set}`),
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    }),
+  );
+  return Attributes && workspaceFrom(Attributes);
+};
 
 const create =
   ({ client, name }: Table): WorkspaceStore['create'] =>
