@@ -92,7 +92,7 @@ const forgetWorkspaces = async (ports: ForgetDeps, project: ProjectId): Promise<
     const { workspaces } = await ports.workspaces.listNamed(project, { itemsMax: pageItemsMax });
     if (workspaces.length === 0) return;
     for (const workspace of workspaces) {
-      if ((await closeWorkspace(closing, workspace)) === undefined)
+      if ((await closeWorkspace(closing, workspace, janitor)) === undefined)
         throw new Error(`workspace ${workspace.id} of a deleted project is in use`);
       await forgetWorkspace(ports, workspace.id);
     }
