@@ -29,7 +29,7 @@ export const withOwnToken = async <T>(
     });
   const token = `sp_${world.uuid()}${world.uuid()}`.replaceAll('-', '');
   const id = world.uuid();
-  await tokens.put({
+  const isMade = await tokens.put({
     id,
     hash: world.sha256(token),
     name: 'synthetic check',
@@ -38,6 +38,7 @@ export const withOwnToken = async <T>(
     createdAt: now,
     expiresAt: now + tokenMsMax,
   });
+  if (!isMade) throw new Error('the project of the check is being deleted');
   try {
     return await use(token);
   } finally {

@@ -245,6 +245,7 @@ const checkPlatform = ({ table, encryptionKey }: PlatformTable): Permission<Tabl
   return {
     variables: { TABLE_NAME: table.tableName },
     statements: [
+      on('ConditionCheckItem', checkProject),
       on('GetItem', checkProject, 'TOKENID#*'),
       on('PutItem', checkProject, 'TOKEN#*', 'TOKENID#*'),
       on('DeleteItem', 'TOKEN#*', 'TOKENID#*'),

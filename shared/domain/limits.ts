@@ -273,7 +273,10 @@ export const toolNamesMax = 200;
 export const listingPagesMax = 10;
 /** Characters of a turn's request and answer in a summary of turns. */
 export const turnTextCharactersMax = 200;
-/** The time that the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. */
+/**
+ * The time that the deletion of a workspace waits for its sandbox to stop before it is tried again, in milliseconds. The sweep finishes
+ * what is left of a deletion that is older.
+ */
 export const deletionWaitMsMax = 90_000;
 /** The time for which the table remembers a deleted project, in seconds: a concurrent maker of a session in it checks. */
 export const deletedProjectSecondsMax = 86_400;

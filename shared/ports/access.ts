@@ -8,9 +8,10 @@ import type { AccessToken } from '../domain/principal.ts';
 
 /** Access tokens by the hash of their text; the text itself is never stored. */
 export interface TokenStore {
-  put(token: AccessToken): Promise<void>;
+  /** False when it is for a project that is deleted. */
+  put(token: AccessToken): Promise<boolean>;
   get(hash: string): Promise<AccessToken | undefined>;
-  /** Newest first. `after` is the previous page's `next`. */
+  /** Newest first, removed ones too until they are forgotten. `after` is the previous page's `next`. */
   list(page: {
     readonly after?: string;
     readonly itemsMax: number;

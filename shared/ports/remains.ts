@@ -1,6 +1,6 @@
 /**
- * Remains of a deleted workspace: a save that began before its deletion may still write, so its files are forgotten a
- * second time, once none can any more.
+ * Remains of a deleted workspace: its deletion is due until it is over. A save that began before may still write, so its files are
+ * forgotten a second time, once none can any more.
  */
 import type { WorkspaceId } from '../domain/ids.ts';
 

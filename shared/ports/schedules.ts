@@ -1,4 +1,6 @@
 /** Schedules and their runs: the store, the scheduler that invokes, and the function that dispatches. */
+
+import type { AuditRow } from '../domain/audit.ts';
 import type { ProjectId } from '../domain/ids.ts';
 import type { ScheduleState } from '../domain/schedule/next-step.ts';
 import type { Run } from '../domain/schedule/run.ts';
@@ -42,6 +44,7 @@ export interface ScheduleStore {
       readonly read: Schedule;
       readonly dueAt: number | undefined;
       readonly runs?: readonly Run[];
+      readonly audits?: readonly AuditRow[];
       readonly schedulesMax?: number;
     },
   ): Promise<Schedule | 'moved' | 'full' | 'gone'>;

@@ -4,11 +4,14 @@ import type { ProjectId, SnapshotId } from '../domain/ids.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 
 export interface SnapshotStore {
-  /** `full`: the project has as many as it may. `moved`: the workspace has another checkpoint by now, or is deleted. */
+  /**
+   * `gone`: the project is deleted. `full`: it has as many as it may. `moved`: the workspace has another checkpoint by now, or is
+   * deleted.
+   */
   create(
     snapshot: Snapshot,
     request: { readonly snapshotsMax: number; readonly audits: readonly AuditRow[] },
-  ): Promise<'created' | 'full' | 'moved'>;
+  ): Promise<'created' | 'gone' | 'full' | 'moved'>;
   get(project: ProjectId, id: SnapshotId): Promise<Snapshot | undefined>;
   /** Of the whole project, newest first. */
   list(project: ProjectId): Promise<readonly Snapshot[]>;

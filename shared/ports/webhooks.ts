@@ -4,6 +4,7 @@
  *
  * The conformance suite is tests/conformance/webhook-store.test.ts.
  */
+import type { AuditRow } from '../domain/audit.ts';
 import type { Delivery, DeliveryRow, Settled } from '../domain/webhook/delivery-retry.ts';
 import type { Notice } from '../domain/webhook/notice.ts';
 import type { Webhook, WebhookId } from '../domain/webhook/webhook.ts';
@@ -30,7 +31,7 @@ export interface WebhookStore {
    */
   replace(webhook: Webhook): Promise<Webhook | undefined>;
   /** With its secret; false when it was deleted before. The sender clears its deliveries. */
-  remove(id: WebhookId): Promise<boolean>;
+  remove(id: WebhookId, audits: readonly AuditRow[]): Promise<boolean>;
   /** Puts notices of events that are written elsewhere; an existing one is put again. */
   tell(notices: readonly Notice[]): Promise<void>;
   /** Newest first. `after` is the previous page's `next`. */

@@ -48,9 +48,9 @@ export interface WorkspaceStore extends PinStore, RemainsStore {
   ): Promise<{ readonly workspaces: readonly Workspace[]; readonly next?: string }>;
   /**
    * Takes a named one off its list and closes it to sessions; undefined while it has users, or when it is not
-   * named.
+   * named. Its remains are due soon after, for what the caller leaves of the deletion.
    */
-  markDeleted(workspace: Workspace, at: number): Promise<Workspace | undefined>;
+  markDeleted(workspace: Workspace, at: number, audits: readonly AuditRow[]): Promise<Workspace | undefined>;
   get(id: WorkspaceId): Promise<Workspace | undefined>;
   /** As `SessionStore.getMany`. */
   getMany(

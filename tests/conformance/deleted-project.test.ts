@@ -4,6 +4,7 @@
  */
 
 import { expect, test } from 'vitest';
+import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { makeMcpServerStore } from '#shared/adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
@@ -13,23 +14,23 @@ import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { ForgetDeps } from '#shared/application/deps.ts';
+import { sweep } from '#shared/application/janitor/sweep.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';
-import type { AuditRow } from '#shared/domain/audit.ts';
-import type { ConnectionId, OwnerId, ProjectId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { ConnectionId, OwnerId, ProjectId, SnapshotId, WorkspaceId } from '#shared/domain/ids.ts';
+import { deletionWaitMsMax } from '#shared/domain/limits.ts';
 import { unknownHealth } from '#shared/domain/mcp/health.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import { deploymentOwner, type Scope } from '#shared/domain/principal.ts';
 import type { Project } from '#shared/domain/project.ts';
 import type { Schedule } from '#shared/domain/schedule/schedule.ts';
-import type { AuditLog } from '#shared/ports/access.ts';
 import type { ProjectSecrets } from '#shared/ports/projects.ts';
 import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
 import { fake } from '../fake.ts';
 import { openQuietPorts } from '../simulation/quiet-ports.ts';
 import { newRun, newSchedule } from './schedule-fixture.ts';
-import { newSession, workspaceOf } from './session-fixture.ts';
+import { newSession, onTable, workspaceOf } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
 import { newWebhook } from './webhook-fixture.ts';
 
@@ -39,13 +40,14 @@ const at = 2_000_000;
 const armedFor = 9_000_000;
 
 const openPorts = () => {
-  const { ports: quiet, clock } = openQuietPorts();
+  const { ports: quiet, clock, table: memory } = openQuietPorts();
   clock.now = at;
   const { table } = fixture;
-  const rows: AuditRow[] = [];
   const cleared: ProjectId[] = [];
   const tended: string[] = [];
   const closed: string[] = [];
+  /** Workspaces with files in the bucket. */
+  const saved = new Set<WorkspaceId>();
   const ports = {
     ...quiet,
     projects: makeProjectStore(table),
@@ -60,11 +62,19 @@ const openPorts = () => {
       dispatch: async (webhook: string) => void tended.push(webhook),
     }),
     secrets: fake<ProjectSecrets>({ clear: async (id: ProjectId) => void cleared.push(id) }),
-    auditLog: fake<AuditLog>({ append: async (row: AuditRow) => void rows.push(row) }),
+    auditLog: makeAuditLog(table),
+    archive: { ...quiet.archive, forget: async (id: WorkspaceId) => void saved.delete(id) },
   };
-  return { ports, rows, cleared, tended, closed };
+  /** Workspaces and their rows are in the table in memory. */
+  const logs = [ports.auditLog, makeAuditLog(memory)];
+  const rowsOf = async (project: ProjectId) => {
+    const pages = await Promise.all(logs.map((log) => log.list({ now: clock.now, project, itemsMax: 100 })));
+    return pages.flatMap(({ rows }) => rows);
+  };
+  return { ports, clock, rowsOf, cleared, tended, closed, saved };
 };
-type Ports = ReturnType<typeof openPorts>['ports'];
+type Opened = ReturnType<typeof openPorts>;
+type Ports = Opened['ports'];
 
 const newProject = async ({ projects }: Ports): Promise<ProjectId> => {
   const id = crypto.randomUUID() as ProjectId;
@@ -78,9 +88,19 @@ const decideDeletion = async ({ projects }: Ports, id: ProjectId): Promise<void>
 };
 const newToken = async ({ tokens }: Ports, scope: Scope): Promise<string> => {
   const [id, hash] = [crypto.randomUUID(), crypto.randomUUID()];
-  await tokens.put({ id, hash, name: 't', scope, masked: '***', createdAt: at });
+  expect(await tokens.put({ id, hash, name: 't', scope, masked: '***', createdAt: at })).toBe(true);
   return hash;
 };
+const newSocket = async ({ connections }: Ports, tokenHash: string): Promise<ConnectionId> => {
+  const id = crypto.randomUUID() as ConnectionId;
+  const principal = { owner: deploymentOwner, scope: 'admin:ro', tokenHash, tokenId: 't' } as const;
+  await connections.put({ id, principal, connectedAt: at });
+  return id;
+};
+const newNamed = (project: ProjectId) => ({
+  ...{ id: crypto.randomUUID() as WorkspaceId, owner: 'deployment' as OwnerId, project, createdAt: at },
+  ...{ name: 'w', isNamed: true as const, users: [] },
+});
 const newArmed = async ({ schedules }: Ports, ...projects: readonly ProjectId[]): Promise<Schedule> => {
   const targets = projects.map((project) => ({ project }));
   const schedule = newSchedule({ targets, nextRunAt: armedFor, armedFor });
@@ -88,8 +108,11 @@ const newArmed = async ({ schedules }: Ports, ...projects: readonly ProjectId[])
   return schedule;
 };
 
-/** One deleted project with two tokens and two schedules, one of which runs in another project as well. */
-const deletedProject = async (ports: Ports) => {
+/**
+ * One deleted project with two tokens, the socket of one, a workspace with files and two schedules, one of which runs in another
+ * project as well.
+ */
+const deletedProject = async ({ ports, saved }: Pick<Opened, 'ports' | 'saved'>) => {
   const [project, other] = [await newProject(ports), await newProject(ports)];
   const theirs = [
     await newToken(ports, `project:${project}`),
@@ -102,12 +125,48 @@ const deletedProject = async (ports: Ports) => {
     ...{ read: own, dueAt: undefined, schedulesMax: 50 },
     runs: [newRun(own, { dueAt: at })],
   });
+  const workspace = newNamed(project);
+  await ports.workspaces.makeNamed(workspace);
+  saved.add(workspace.id);
+  const socket = await newSocket(ports, String(theirs[1]));
+  await newSocket(ports, String(others[1]));
   await decideDeletion(ports, project);
-  return { project, other, theirs, others, own, shared };
+  return { project, other, theirs, others, own, shared, workspace: workspace.id, socket };
 };
 type Deleted = Awaited<ReturnType<typeof deletedProject>>;
 
-const expectGone = async (ports: Ports, { project, other, theirs, others, own, shared }: Deleted) => {
+async function* allTokens({ tokens }: Ports) {
+  let after: string | undefined;
+  do {
+    const page = await tokens.list({ itemsMax: 100, ...(after === undefined ? {} : { after }) });
+    yield* page.tokens;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Also what the sweep finishes. */
+const expectGone = async (opened: Opened, deleted: Deleted) => {
+  const { ports, clock, rowsOf, closed, saved } = opened;
+  const { project, other, theirs, others, own, shared, workspace, socket } = deleted;
+  clock.now += deletionWaitMsMax;
+  expect((await sweep(ports, { lifetimes: ports.lifetimes })).failed).toBe(0);
+  expect(await ports.workspaces.get(workspace)).toBeUndefined();
+  expect([...saved]).toEqual([]);
+  expect([...new Set(closed)]).toEqual([socket]);
+  const listed = (await Array.fromAsync(allTokens(ports))).map(({ hash }) => hash);
+  expect(listed).toEqual(expect.arrayContaining(others));
+  expect(listed.filter((hash) => theirs.includes(hash))).toEqual([]);
+  const rows = (await rowsOf(project)).map(
+    ({ actor, action, subject }) => `${actor.id} ${action} ${subject}`,
+  );
+  expect(new Set(rows.filter((row) => !row.includes('token.revoke')))).toEqual(
+    new Set([
+      `janitor schedule.delete ${own.id}`,
+      `janitor schedule.update ${shared.id}`,
+      `janitor workspace.delete ${workspace}`,
+    ]),
+  );
+  expect(new Set(rows.filter((row) => row.includes('janitor token.revoke'))).size).toBe(2);
   const opens = async (hash: string) => (await ports.tokens.get(hash)) !== undefined;
   expect(await Promise.all(theirs.map(opens))).toEqual([false, false]);
   expect(await Promise.all(others.map(opens))).toEqual([true, true]);
@@ -119,37 +178,34 @@ const expectGone = async (ports: Ports, { project, other, theirs, others, own, s
 };
 
 test('its tokens and schedules are deleted with it, one that runs elsewhere too continues there, and each is audited', async () => {
-  const { ports, rows, cleared } = openPorts();
-  const deleted = await deletedProject(ports);
+  const opened = openPorts();
+  const { ports, rowsOf, cleared } = opened;
+  const deleted = await deletedProject(opened);
   expect(await forgetProject(ports, deleted.project)).toBe(true);
-  await expectGone(ports, deleted);
+  expect(await ports.workspaces.get(deleted.workspace)).toBeUndefined();
+  await expectGone(opened, deleted);
   expect(cleared).toEqual([deleted.project]);
+  const rows = await rowsOf(deleted.project);
   expect(rows.map(({ actor, action }) => `${actor.id} ${action}`).toSorted()).toEqual([
     'janitor schedule.delete',
     'janitor schedule.update',
     'janitor token.revoke',
     'janitor token.revoke',
+    'janitor workspace.delete',
   ]);
 });
 
 test('AC12: a socket that one of its tokens opened is closed, and no other', async () => {
-  const { ports, closed } = openPorts();
-  const { project, theirs, others } = await deletedProject(ports);
-  const opened = await Promise.all(
-    [theirs[1], others[1]].map(async (tokenHash = '') => {
-      const id = crypto.randomUUID() as ConnectionId;
-      const principal = { owner: deploymentOwner, scope: 'admin:ro', tokenHash, tokenId: 't' } as const;
-      await ports.connections.put({ id, principal, connectedAt: at });
-      return id;
-    }),
-  );
-  await forgetProject(ports, project);
-  expect(closed).toEqual(opened.slice(0, 1));
+  const opened = openPorts();
+  const { project, socket } = await deletedProject(opened);
+  await forgetProject(opened.ports, project);
+  expect(opened.closed).toEqual([socket]);
 });
 
 test('its schedule is due at once: the sweep disarms it, starts no run, and deletes it', async () => {
-  const { ports } = openPorts();
-  const { project, own } = await deletedProject(ports);
+  const opened = openPorts();
+  const { ports } = opened;
+  const { project, own } = await deletedProject(opened);
   await forgetProject(ports, project);
   expect((await Array.fromAsync(ports.schedules.due(at, 1000))).flat()).toContain(own.id);
   const disarmed: unknown[] = [];
@@ -183,16 +239,19 @@ const dying = (ports: Ports, dies: { call: number; isAfter: boolean }): Ports =>
         };
       },
     });
-  const { projects, tokens, schedules, mcpServers, secrets, auditLog, workspaces } = ports;
+  const { projects, tokens, sockets, schedules, mcpServers, secrets, auditLog, workspaces, archive } = ports;
   return {
     ...ports,
     projects: around(projects),
     tokens: around(tokens),
+    // A frame that is not sent stops nothing.
+    sockets: { ...sockets, close: around(sockets).close },
     schedules: around(schedules),
     mcpServers: around(mcpServers),
     secrets: around(secrets),
     auditLog: around(auditLog),
     workspaces: around(workspaces),
+    archive: around(archive),
   };
 };
 
@@ -201,8 +260,9 @@ test.each([false, true])(
   async (isAfter) => {
     let deaths = 0;
     for (let call = 1; ; call += 1) {
-      const { ports } = openPorts();
-      const deleted = await deletedProject(ports);
+      const opened = openPorts();
+      const { ports } = opened;
+      const deleted = await deletedProject(opened);
       const died = await forgetProject(dying(ports, { call, isAfter }), deleted.project).then(
         () => false,
         (error: Error) => error.message === 'it died',
@@ -213,10 +273,10 @@ test.each([false, true])(
         if ((await ports.projects.markDeleted(deleted.project, at)) !== undefined)
           expect(await forgetProject(ports, deleted.project)).toBe(true);
       }
-      await expectGone(ports, deleted);
+      await expectGone(opened, deleted);
       // Once more, when nothing is left.
       await forgetProject(ports, deleted.project);
-      await expectGone(ports, deleted);
+      await expectGone(opened, deleted);
       if (!died) break;
     }
     expect(deaths).toBeGreaterThan(12);
@@ -235,7 +295,7 @@ test('a project keeps all its resources until its deletion is decided', async ()
   expect(await ports.schedules.listOf(project)).toMatchObject([{ id: schedule.id, isEnabled: true }]);
 });
 
-test('nothing is made in it from the mark on, by whichever caller: no schedule, no webhook, no MCP server', async () => {
+test('nothing is made in it from the mark on, by whichever caller: no schedule, no webhook, no MCP server, no token, no snapshot', async () => {
   const { ports } = openPorts();
   const [gone, other] = [await newProject(ports), await newProject(ports)];
   const elsewhere = await newArmed(ports, other);
@@ -257,10 +317,21 @@ test('nothing is made in it from the mark on, by whichever caller: no schedule, 
   };
   expect(await ports.mcpServers.add(server, { serversMax: 50 })).toBe('gone');
   expect(await ports.mcpServers.list(gone)).toEqual([]);
+  for (const scope of [`project:${gone}`, `project:${gone}:ro`] as const) {
+    const [id, hash] = [crypto.randomUUID(), crypto.randomUUID()];
+    expect(await ports.tokens.put({ id, hash, name: 't', scope, masked: '***', createdAt: at })).toBe(false);
+    expect(await ports.tokens.get(hash)).toBeUndefined();
+  }
+  const ended = newSession({ project: gone, status: 'completed' });
+  await onTable(fixture.table).workspaces.create(workspaceOf(ended));
+  const snapshot = { id: crypto.randomUUID() as SnapshotId, project: gone, owner: ended.owner };
+  const made = { ...snapshot, workspace: ended.workspace, session: ended.id, name: 's', at };
+  expect(await ports.snapshots.create(made, { snapshotsMax: 50, audits: [] })).toBe('gone');
+  expect(await ports.snapshots.list(gone)).toEqual([]);
 });
 
 test('its webhooks are deleted with it, those of others stay, and its pending deliveries are deleted', async () => {
-  const { ports, rows, tended } = openPorts();
+  const { ports, rowsOf, tended } = openPorts();
   const [project, other] = [await newProject(ports), await newProject(ports)];
   const [own, others] = [newWebhook({ project }), newWebhook({ project: other })];
   for (const webhook of [own, others]) {
@@ -272,8 +343,8 @@ test('its webhooks are deleted with it, those of others stay, and its pending de
   expect(await ports.webhooks.get(own.id)).toBeUndefined();
   expect(await ports.webhooks.get(others.id)).toEqual(others);
   expect(tended).toEqual([own.id]);
-  expect(rows.filter(({ subject }) => subject === own.id).map(({ action }) => action)).toEqual([
-    'webhook.delete',
+  expect((await rowsOf(project)).map(({ action, subject }) => [action, subject])).toEqual([
+    ['webhook.delete', own.id],
   ]);
 });
 
@@ -281,10 +352,7 @@ test('a workspace with a name is not made in it, whoever read it before (WS5)', 
   const { ports } = openPorts();
   const project = await newProject(ports);
   const workspaces = makeWorkspaceStore(fixture.table);
-  const named = () => ({
-    ...{ id: crypto.randomUUID() as WorkspaceId, owner: 'deployment' as OwnerId, project, createdAt: at },
-    ...{ name: 'w', isNamed: true as const, users: [] },
-  });
+  const named = () => newNamed(project);
   expect(await workspaces.makeNamed(named())).toBe(true);
   await decideDeletion(ports, project);
   expect(await workspaces.makeNamed(named())).toBe(false);

@@ -51,7 +51,7 @@ test('the first webhook and the first server mark their feature, and their delet
   expect(await webhooks.create(webhook, { secret: 's', version: 1 })).toBe('moved');
   expect(await features()).toEqual(none);
   expect(await webhooks.create(webhook, { secret: 's', version: 0 })).toBe('created');
-  await webhooks.remove(webhook.id);
+  await webhooks.remove(webhook.id, []);
   expect(await features()).toEqual({ ...none, webhooks: true });
   const servers = makeMcpServerStore(fixture.table);
   const server: McpServer = {

@@ -96,7 +96,7 @@ describe('a snapshot', () => {
     expect(await snapshots.create(snapshotOf(workspace), request)).toBe('moved');
     const empty = await makeWorkspace({ users: [], isNamed: true });
     expect(await snapshots.create(snapshotOf(empty), request)).toBe('created');
-    await workspaces.markDeleted(empty, 1);
+    await workspaces.markDeleted(empty, 1, []);
     expect(await snapshots.create(snapshotOf(empty), request)).toBe('moved');
     expect((await readWorkspace(workspace.id)).isPinned).toBeUndefined();
   });

@@ -158,12 +158,12 @@ describe('a named workspace', () => {
     await workspaces.makeNamed(named);
     const member = memberOf(named);
     await sessions.create(member, { enters: {} });
-    expect(await workspaces.markDeleted(named, 5000)).toBeUndefined();
+    expect(await workspaces.markDeleted(named, 5000, [])).toBeUndefined();
     await workspaces.claimStart(named.id, newSandbox());
     await sessions.end(member, { status: 'completed', at: 4000, dueAt: 9000 });
     await workspaces.leave(named.id, member.id);
-    expect(await workspaces.markDeleted(named, 5000)).toMatchObject({ id: named.id, deletedAt: 5000 });
-    expect(await workspaces.markDeleted(named, 6000)).toBeDefined();
+    expect(await workspaces.markDeleted(named, 5000, [])).toMatchObject({ id: named.id, deletedAt: 5000 });
+    expect(await workspaces.markDeleted(named, 6000, [])).toBeDefined();
     expect((await readWorkspace(named.id)).deletedAt).toBe(5000);
     expect(await workspaces.listNamed(named.project, { itemsMax: 5 })).toEqual({ workspaces: [] });
     expect(await sessions.create(memberOf(named), { enters: {} })).toBe('moved');
@@ -176,7 +176,7 @@ describe('a named workspace', () => {
   test('one without a name is not marked', async () => {
     const { makeWorkspace, workspaces } = stores();
     const own = await makeWorkspace({ users: [] });
-    expect(await workspaces.markDeleted(own, 5000)).toBeUndefined();
+    expect(await workspaces.markDeleted(own, 5000, [])).toBeUndefined();
   });
 });
 

@@ -81,8 +81,8 @@ describe('a webhook', () => {
   test('is deleted once, with its secret, and makes room', async () => {
     const webhook = await made();
     const { version } = await store().list();
-    expect(await store().remove(webhook.id)).toBe(true);
-    expect(await store().remove(webhook.id)).toBe(false);
+    expect(await store().remove(webhook.id, [])).toBe(true);
+    expect(await store().remove(webhook.id, [])).toBe(false);
     expect(await store().get(webhook.id)).toBeUndefined();
     expect(await queue().secretOf(webhook.id)).toBeUndefined();
     expect(await store().create(newWebhook(), { secret, version })).toBe('moved');

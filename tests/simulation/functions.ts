@@ -99,11 +99,11 @@ export const invokerFor = (platform: Functions, invocation: Invocation): Invoker
   };
 };
 
-/** Invoked as the others are; a deletion that is lost is asked for again. */
+/** Invoked as the others are: the sweep finishes the deletion of a workspace that is lost, that of a project is asked for again. */
 export const forgetterFor = (platform: Functions, invocation: Invocation): Forgetter => ({
   forgetWorkspace: (workspaceId) =>
     invocation.call('wakes the janitor to forget a workspace', () => {
-      void platform.janitor({ sweep: 'workspace', workspaceId });
+      if (!platform.sim.fires('wakeLost')) void platform.janitor({ sweep: 'workspace', workspaceId });
     }),
   forgetProject: (project) =>
     invocation.call('wakes the janitor to forget a project', () => {

@@ -30,6 +30,9 @@ export const checkRest = (platform: Platform): void => {
   for (const id of idsOf(table, 'WORKSPACE#')) {
     const { sandbox, ...workspace } = workspaceOf(table, id);
     if (isOfNewerVersion(workspace)) continue;
+    const isClosed = workspace.isNamed === true && workspace.deletedAt !== undefined;
+    if (isClosed && table.get(`WORKSPACE#${id}`, 'REMAINS') === undefined)
+      sim.violate('SN3: a deletion that is not over is due', id);
     const isOver = sandbox === undefined || sandbox.state === 'stopped';
     if (!isOver && !isPoolEntry(id as never))
       sim.violate('no sandbox is recorded that nobody uses', `${id}: ${sandbox.generation} ${sandbox.state}`);
@@ -105,8 +108,11 @@ const checkSandboxes = ({ sim, ecs, table, settings }: Platform): void => {
   }
 };
 
+/** A named one is kept until it is deleted. */
 const isTemporary = (item: Item | undefined): boolean =>
-  item !== undefined && item['isNamed'] === undefined && !isOfNewerVersion(item);
+  item !== undefined &&
+  (item['isNamed'] === undefined || item['deletedAt'] !== undefined) &&
+  !isOfNewerVersion(item);
 
 /** After all its time nothing is left of a session but what expires: a person may have come while it was deleted. */
 export const checkForgotten = (platform: Platform): void => {

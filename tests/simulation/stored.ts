@@ -15,6 +15,7 @@ export type StoredWorkspace = {
   readonly checkpoint?: Checkpoint;
   readonly users?: ReadonlySet<string>;
   readonly deletedAt?: number;
+  readonly isNamed?: true;
 };
 
 type Stored = Pick<MemoryTable, 'get' | 'partition' | 'startingWith' | 'partitions'>;

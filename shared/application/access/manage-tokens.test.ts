@@ -8,14 +8,20 @@ import type { ProjectStore } from '../../ports/projects.ts';
 import { createToken } from './manage-tokens.ts';
 
 const known = '11111111-1111-4111-8111-111111111111' as ProjectId;
+/** Deleted after it was read. */
+const deleted = '22222222-2222-4222-8222-222222222222' as ProjectId;
 const admin: Principal = { owner: 'deployment' as OwnerId, scope: 'admin', tokenHash: 'h' };
 
 const made = async (scope: string) => {
   const stored: string[] = [];
   const rows: string[] = [];
   const ports = {
-    tokens: fake<TokenStore>({ put: async (token) => void stored.push(token.scope) }),
-    projects: fake<ProjectStore>({ get: async (id) => (id === known ? fake<Project>({ id }) : undefined) }),
+    tokens: fake<TokenStore>({
+      put: async (token) => !token.scope.includes(deleted) && stored.push(token.scope) > 0,
+    }),
+    projects: fake<ProjectStore>({
+      get: async (id) => ([known, deleted].includes(id) ? fake<Project>({ id }) : undefined),
+    }),
     auditLog: fake<AuditLog>({ append: async (row) => void rows.push(row.action) }),
     telemetry: { info() {}, warn() {}, error() {}, count() {}, duration() {} },
     world: {
@@ -39,7 +45,10 @@ test.each(['admin', 'admin:ro', `project:${known}`, `project:${known}:ro`])(
   },
 );
 
-test.each(['', ':ro'])('a token for a project that does not exist is refused%s', async (suffix) => {
-  const scope = `project:44444444-4444-4444-8444-444444444444${suffix}`;
-  expect(await made(scope)).toEqual(['project_not_found', [], []]);
-});
+test.each(['', ':ro'])(
+  'a token for a project that does not exist, or is deleted by now, is refused%s',
+  async (suffix) => {
+    for (const project of ['44444444-4444-4444-8444-444444444444', deleted])
+      expect(await made(`project:${project}${suffix}`)).toEqual(['project_not_found', [], []]);
+  },
+);

@@ -41,7 +41,7 @@ export const createToken = async (
     createdAt,
     ...(expiresInSeconds === undefined ? {} : { expiresAt: createdAt + expiresInSeconds * 1000 }),
   };
-  await tokens.put(record);
+  if (!(await tokens.put(record))) throw projectNotFound();
   await audit(ports, principal, {
     action: 'token.create',
     subject: record.id,

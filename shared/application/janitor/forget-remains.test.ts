@@ -1,11 +1,12 @@
 /** Remains of a deleted workspace: objects of a late save are deleted, too, and nothing is left of the deletion itself (SN3). */
 import { expect, test } from 'vitest';
-import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
+import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { lateSaveMsMax, pinsQuietMs, stopRetryMs } from '../../domain/limits.ts';
+import { deletionWaitMsMax, lateSaveMsMax, pinsQuietMs, stopRetryMs } from '../../domain/limits.ts';
 import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
+import { recordStopped } from '../sandbox/record-stopped.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { sweep } from './sweep.ts';
 
@@ -43,7 +44,7 @@ const deletions: readonly (readonly [string, (opened: Opened) => Promise<Workspa
     async ({ ports, clock }) => {
       const named = { ...workspaceOf(newSession()), users: [], isNamed: true as const };
       await ports.workspaces.makeNamed(named);
-      await ports.workspaces.markDeleted(named, clock.now);
+      await ports.workspaces.markDeleted(named, clock.now, []);
       expect(await forgetWorkspace(ports, named.id)).toBe(true);
       return named.id;
     },
@@ -73,6 +74,60 @@ test.each(deletions)('SN3: a save that ends after the deletion of %s leaves noth
   expect([...stored]).toEqual([]);
   expect(left(id)).toEqual([]);
   expect(await look()).toEqual({ due: 0, failed: 0 });
+});
+
+/** A named workspace with saved files, closed by a caller that did no more. */
+const closed = async ({ ports, clock, stored }: Opened, prepare = async (_id: WorkspaceId) => undefined) => {
+  const named = { ...workspaceOf(newSession()), users: [], isNamed: true as const };
+  await ports.workspaces.makeNamed(named);
+  stored.add(named.id);
+  await prepare(named.id);
+  await ports.workspaces.markDeleted(named, clock.now, []);
+  return named.id;
+};
+
+const startedIn = async ({ ports, clock }: Opened, id: WorkspaceId): Promise<undefined> => {
+  const session = newSession({ workspace: id });
+  const { project, owner } = (await ports.workspaces.get(id)) ?? session;
+  await ports.sessions.create({ ...session, project, owner }, { enters: {} });
+  await ports.workspaces.claimStart(id, newSandbox({ requestedAt: clock.now }));
+  await ports.workspaces.recordAddress(id, 1, { taskArn: 'task-1', address: 'http://10.42.0.9:8080' });
+  await ports.workspaces.markReady(id, 1, { at: clock.now });
+  await ports.sessions.end(session, { status: 'completed', at: clock.now, dueAt: clock.now * 9 });
+  await ports.workspaces.leave(id, session.id);
+};
+
+test('SN3: a deletion whose caller died once the workspace was closed is finished by the sweep', async () => {
+  const opened = open();
+  const { ports, clock, stored, left, look } = opened;
+  const id = await closed(opened);
+  expect(await look()).toEqual({ due: 0, failed: 0 });
+  clock.now += deletionWaitMsMax;
+  expect(await look()).toEqual({ due: 1, failed: 0 });
+  expect([...stored]).toEqual([]);
+  expect(await ports.workspaces.get(id)).toBeUndefined();
+  expect(left(id)).toEqual(['REMAINS']);
+  clock.now += lateSaveMsMax;
+  expect(await look()).toEqual({ due: 1, failed: 0 });
+  expect(left(id)).toEqual([]);
+});
+
+test('SN3: the sandbox of such a workspace is stopped first, and its files stay until it has', async () => {
+  const opened = open();
+  const { ports, clock, stored, invoked, look } = opened;
+  const id = await closed(opened, (made) => startedIn(opened, made));
+  clock.now += deletionWaitMsMax;
+  await look();
+  expect((await ports.workspaces.get(id))?.sandbox?.state).toBe('stopping');
+  clock.now += stopRetryMs;
+  await look();
+  expect(invoked).toContain('StopTask task-1');
+  expect([...stored]).toEqual([id]);
+  await recordStopped(ports, { workspaceId: id, generation: 1 }, 'asked');
+  clock.now += stopRetryMs;
+  await look();
+  expect([...stored]).toEqual([]);
+  expect(await ports.workspaces.get(id)).toBeUndefined();
 });
 
 test('SN1: a workspace that lives keeps its files, whatever remains of one under its id', async () => {

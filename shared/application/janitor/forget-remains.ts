@@ -1,20 +1,30 @@
 /**
- * The second look at a deleted workspace: a save or a restore that was under way when its files were forgotten has
- * ended by now, so what it wrote is forgotten, too. A janitor that dies in between leaves the remains due (SN3); so does
- * one that finds pins still being made.
+ * Remains of deleted workspaces, until nothing is left of them (SN3). One whose record still stands was left in the middle of its
+ * deletion, which is finished here. Of one without, a save or a restore that was under way when its files were forgotten
+ * has ended by now, so what it wrote is forgotten, too. A janitor that dies in between leaves the remains due; so does one that
+ * finds pins still being made.
  */
 
 import { stopRetryMs } from '../../domain/limits.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
 import type { Remains } from '../../ports/remains.ts';
-import type { Deps } from '../deps.ts';
+import type { StopDeps } from '../deps.ts';
 import { forgetFiles } from '../sandbox/forget-files.ts';
+import { requestStop } from '../sandbox/stop-sandbox.ts';
 
-export const forgetRemains = async (
-  ports: Deps<'workspaces' | 'archive' | 'world'>,
-  remains: Remains,
-): Promise<void> => {
+export const forgetRemains = async (ports: StopDeps, remains: Remains): Promise<void> => {
   const { workspaces, world } = ports;
   const claimed = await workspaces.postponeRemains(remains, world.now() + stopRetryMs);
   if (claimed === undefined) return;
-  if (await forgetFiles(ports, claimed.id)) await workspaces.removeRemains(claimed);
+  const left = await workspaces.get(claimed.id);
+  if (left?.deletedAt !== undefined) await finishDeletion(ports, left);
+  else if (await forgetFiles(ports, claimed.id)) await workspaces.removeRemains(claimed);
+};
+
+/** Waits for nothing: a sandbox that stops is due itself. The end of the record puts off the remains once more. */
+const finishDeletion = async (ports: StopDeps, deleted: Workspace): Promise<void> => {
+  const { id, sandbox } = deleted;
+  if (sandbox !== undefined && sandbox.state !== 'stopped')
+    await requestStop(ports, deleted, { reason: 'the workspace was deleted' });
+  else if (await forgetFiles(ports, id)) await ports.workspaces.remove(id, ports.world.now());
 };

@@ -1,14 +1,15 @@
 /**
  * Empties a project whose deletion was decided: its tokens, its schedules, its webhooks, its secrets, its MCP
  * servers, its snapshots, sessions that were made in it too late, its workspaces. The record is deleted last, so that a run that
- * failed halfway is repeated. Ended sessions expire by themselves.
+ * failed halfway is repeated. A repeat finds whatever was not finished: what it is listed by goes last, or in the same write as the
+ * rest, or leaves the rest due. Ended sessions expire by themselves.
  */
 
 import { projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
 import { pageItemsMax } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import { audit } from '../access/audit.ts';
+import { audit, auditRow, recordAudit } from '../access/audit.ts';
 import { closeSocketsOfCredential } from '../access/close-sockets-of-credential.ts';
 import type { ForgetDeps } from '../deps.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
@@ -33,6 +34,8 @@ export const forgetProject = async (ports: ForgetDeps, id: ProjectId): Promise<b
   await deleteSnapshots(ports, id);
   await endSessions(ports, id);
   await forgetWorkspaces(ports, id);
+  // The list may have been late.
+  await revokeTokens(ports, id);
   await ports.projects.remove(id, ports.world.now());
   return true;
 };
@@ -56,19 +59,16 @@ const revokeTokens = async (ports: ForgetDeps, project: ProjectId): Promise<void
 };
 
 const leaveSchedules = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
-  for (const { id } of await ports.schedules.listOf(project)) {
-    const left = await removeProjectFromSchedule(ports, id, project);
-    if (left === undefined) continue;
-    const action = left.isDeleted ? 'schedule.delete' : 'schedule.update';
-    await audit(ports, janitor, { action, subject: id, project });
-  }
+  for (const { id } of await ports.schedules.listOf(project))
+    await removeProjectFromSchedule(ports, id, { project, principal: janitor });
 };
 
 const removeWebhooks = async (ports: ForgetDeps, project: ProjectId): Promise<void> => {
   const { webhooks } = await ports.webhooks.list();
   for (const { id } of webhooks.filter((webhook) => webhook.project === project)) {
-    if (!(await ports.webhooks.remove(id))) continue;
-    await audit(ports, janitor, { action: 'webhook.delete', subject: id, project });
+    const row = auditRow(janitor, ports.world.now(), { action: 'webhook.delete', subject: id, project });
+    if (!(await ports.webhooks.remove(id, [row]))) continue;
+    recordAudit(ports.telemetry, row);
     await ports.webhookDispatcher.dispatch(id);
   }
 };
@@ -92,7 +92,7 @@ const forgetWorkspaces = async (ports: ForgetDeps, project: ProjectId): Promise<
     const { workspaces } = await ports.workspaces.listNamed(project, { itemsMax: pageItemsMax });
     if (workspaces.length === 0) return;
     for (const workspace of workspaces) {
-      if ((await closeWorkspace(closing, workspace)) === undefined)
+      if ((await closeWorkspace(closing, workspace, janitor)) === undefined)
         throw new Error(`workspace ${workspace.id} of a deleted project is in use`);
       await forgetWorkspace(ports, workspace.id);
     }

@@ -2,10 +2,11 @@
 
 import { mayRead } from '../../domain/access.ts';
 import { isUuid, type SessionId, type WorkspaceId } from '../../domain/ids.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import { isEnded } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
-import { audit } from '../access/audit.ts';
+import { audit, auditRow, recordAudit } from '../access/audit.ts';
 import type { AuditDeps, Deps, ProjectDeps } from '../deps.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 import {
@@ -92,23 +93,23 @@ export const deleteWorkspace = async (
       suggestions: ['End its sessions.'],
       recoveryActions: ['stop_session'],
     });
-  const marked = await closeWorkspace(ports, found);
+  const marked = await closeWorkspace(ports, found, within.principal);
   if (marked === undefined) throw hasActiveSessions(found.id);
-  await audit(ports, within.principal, {
-    action: 'workspace.delete',
-    subject: found.id,
-    project: found.project,
-  });
 };
 
-/** Undefined while a session uses it. */
+/** Undefined while a session uses it. Once it is marked its deletion is due: a caller that dies here delays it. */
 export const closeWorkspace = async (
   ports: ProjectDeps,
   found: Workspace,
+  principal: Principal,
 ): Promise<Workspace | undefined> => {
   await leaveEnded(ports, found.users);
-  const marked = await ports.workspaces.markDeleted(found, ports.world.now());
+  const at = ports.world.now();
+  const { id: subject, project } = found;
+  const row = auditRow(principal, at, { action: 'workspace.delete', subject, project });
+  const marked = await ports.workspaces.markDeleted(found, at, [row]);
   if (marked === undefined) return undefined;
+  recordAudit(ports.telemetry, row);
   const reason = 'the workspace was deleted';
   const now = (await ports.workspaces.get(found.id)) ?? marked;
   await requestStop(ports, now, { reason });

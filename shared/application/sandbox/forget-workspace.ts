@@ -1,6 +1,6 @@
 /**
  * The end of a deleted workspace: its sandbox stops first, then its saved files are deleted, and its record last,
- * so that a caller that dies halfway is followed by one that finds it again.
+ * so that the sweep finds it again when a caller dies halfway.
  */
 
 import type { WorkspaceId } from '../../domain/ids.ts';

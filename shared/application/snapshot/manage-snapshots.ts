@@ -22,12 +22,16 @@ type SnapshotRequest = {
   readonly snapshotsMax: number;
 };
 
-/** Saves the workspace first. Throws `resource_limit_exceeded` when the project has as many as it may. */
+/**
+ * Saves the workspace first. Throws `resource_limit_exceeded` when the project has as many as it may. The ended sessions of a deleted
+ * project outlive its mark: it is looked for first, and the write refuses a project that is marked since.
+ */
 export const makeSnapshot = async (ports: SnapshotDeps, request: SnapshotRequest): Promise<Snapshot> => {
   const { session, principal, snapshotsMax } = request;
   const { snapshots, telemetry, world } = ports;
   const id = world.uuid() as SnapshotId;
-  const snapshot = await untilWon(async () => {
+  if (await ports.projects.isMarked(session.project)) throw projectNotFound();
+  return untilWon(async () => {
     const { id: workspace, owner, checkpoint } = await savedWorkspace(ports, session.workspace);
     const at = world.now();
     const name = request.name ?? `Snapshot of ${new Date(at).toISOString()}`;
@@ -42,17 +46,12 @@ export const makeSnapshot = async (ports: SnapshotDeps, request: SnapshotRequest
       detail: { sessionId: session.id, name },
     });
     const result = await snapshots.create(made, { snapshotsMax, audits: [row] });
+    if (result === 'gone') throw projectNotFound();
     if (result === 'full') throw noSnapshotLeft(snapshotsMax);
     if (result === 'moved') return raceLost;
     recordAudit(telemetry, row);
     return made;
   }, changesTooOften('the workspace'));
-  // Deleting a project marks it and then looks for its snapshots: one of the two sees the other (WS5).
-  if (await ports.projects.isMarked(snapshot.project)) {
-    await snapshots.remove(snapshot, world.now(), []);
-    throw projectNotFound();
-  }
-  return snapshot;
 };
 
 const noSnapshotLeft = (max: number): AppError =>

@@ -9,7 +9,7 @@ import type { Principal } from '../../domain/principal.ts';
 import { webhooksMax, webhooksPerProjectMax } from '../../domain/webhook/limits.ts';
 import { ownedBy, type Webhook, type WebhookEvent, type WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';
-import { type AuditEntry, audit } from '../access/audit.ts';
+import { type AuditEntry, audit, auditRow, recordAudit } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import { requirePermission, requireReach } from '../access/require-permission.ts';
 import type { Deps, WebhookDeps } from '../deps.ts';
@@ -156,8 +156,9 @@ export const removeWebhook = async (
   principal: Principal,
   webhook: Webhook,
 ): Promise<void> => {
-  if (!(await ports.webhooks.remove(webhook.id))) throw webhookNotFound();
-  await audit(ports, principal, entryOf('webhook.delete', webhook));
+  const row = auditRow(principal, ports.world.now(), entryOf('webhook.delete', webhook));
+  if (!(await ports.webhooks.remove(webhook.id, [row]))) throw webhookNotFound();
+  recordAudit(ports.telemetry, row);
   await dispatch(ports, webhook.id);
 };
 

@@ -479,7 +479,7 @@ describe('a webhook', () => {
     answer = down;
     const webhook = await made();
     await send(await told(webhook));
-    await makeWebhookStore(table).remove(webhook);
+    await makeWebhookStore(table).remove(webhook, []);
     await runSender(ports, { ...run(), notices: [], webhooks: [webhook] });
     expect(await rowsOf(webhook)).toEqual([]);
     expect(await Array.fromAsync(ports.deliveries.due(now + 10 ** 9, 100))).toEqual([]);

@@ -1,19 +1,22 @@
 /**
  * Workspaces that are listed with their project: made beside their pointer, entered by sessions, deleted in two
- * steps. None is deleted while a session uses it, and no session enters a deleted one (WS2).
+ * steps. None is deleted while a session uses it, and no session enters a deleted one (WS2). The first step leaves the
+ * second one due, so that no deletion is lost (SN3).
  */
 import { GetCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import type { SessionId } from '#shared/domain/ids.ts';
+import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import { deletionWaitMsMax } from '#shared/domain/limits.ts';
 import { pinsFor, workspaceHolder } from '#shared/domain/pins.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import { answersInWorkspace, type Session } from '#shared/domain/session.ts';
 import type { FilesSource } from '#shared/domain/snapshot.ts';
 import type { WorkspaceStore } from '#shared/ports/workspace-store.ts';
+import { auditItem } from './audit-log.ts';
 import { pinActions, sourceActions } from './pin-actions.ts';
 import { ifProjectNotDeleted } from './project-not-deleted.ts';
 import { pageOfProject } from './project-pages.ts';
 import { endedStatuses, statusNames } from './session-conditions.ts';
-import { keys, namesIn, type Table } from './table.ts';
+import { dueValues, keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
 import { workspaceFrom, workspaceItem } from './workspace-items.ts';
@@ -111,17 +114,26 @@ export const listNamed =
 
 export const markDeleted =
   (table: Table): WorkspaceStore['markDeleted'] =>
-  async (workspace, at) => {
+  async (workspace, at, audits) => {
     const { name: TableName } = table;
     const when = 'attribute_exists(isNamed) AND attribute_not_exists(#users)';
     const set = 'SET deletedAt = if_not_exists(deletedAt, :at)';
     const actions: Actions = [
       workspaceUpdate(TableName, workspace.id, { when, set, values: { ':at': at } }),
       { Delete: { TableName, Key: pointerOf(workspace) } },
+      // Nothing else finds it again, should the caller die.
+      remainsPut(TableName, workspace.id, at + deletionWaitMsMax),
+      ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     return result === 'done' ? { ...workspace, deletedAt: workspace.deletedAt ?? at, users: [] } : undefined;
   };
+
+/** The deletion of a workspace, which is due from then on until it is over. */
+export const remainsPut = (TableName: string, id: WorkspaceId, at: number) => {
+  const { ':duePk': duePk, ':dueAt': dueAt } = dueValues('remains', id, at);
+  return { Put: { TableName, Item: { ...keys.remains(id), id, duePk, dueAt } } };
+};
 
 /** The condition for deleting a workspace: no session uses it, nothing runs in it, and it has no name or is marked. */
 export const removable = {

@@ -6,6 +6,7 @@ import { PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dyn
 import { isOpen, type Run, runName } from '#shared/domain/schedule/run.ts';
 import { type Pin, type ScheduleId, targetKey } from '#shared/domain/schedule/schedule.ts';
 import type { ScheduleStore } from '#shared/ports/schedules.ts';
+import { auditItem } from './audit-log.ts';
 import { batchDelete, batchGet } from './batch.ts';
 import { duePages } from './due.ts';
 import { newestKept, partitionItems, prefixedItems } from './partition.ts';
@@ -113,7 +114,7 @@ const create =
 
 const write =
   (table: Table): ScheduleStore['write'] =>
-  async (wanted, { read, dueAt, runs = [], schedulesMax = 0 }) => {
+  async (wanted, { read, dueAt, runs = [], audits = [], schedulesMax = 0 }) => {
     const { name: TableName } = table;
     const next = { ...wanted, version: read.version + 1 };
     const actions: Actions = [
@@ -128,6 +129,7 @@ const write =
       ...promptChange(TableName, read, next),
       ...slotChange(TableName, { read, next, schedulesMax }),
       ...runs.map((run) => ({ Put: { TableName, Item: runItem(run), ConditionExpression: isNew } })),
+      ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems: actions }));
     if (result === 'done') return next;

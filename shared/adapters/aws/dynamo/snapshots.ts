@@ -13,6 +13,7 @@ import type { SnapshotStore } from '#shared/ports/snapshots.ts';
 import { auditItem } from './audit-log.ts';
 import { prefixedItems } from './partition.ts';
 import { pinActions, releaseActions, sourceActions } from './pin-actions.ts';
+import { ifProjectNotDeleted } from './project-not-deleted.ts';
 import { type Item, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
@@ -48,6 +49,8 @@ const create =
     };
     const TransactItems = [
       { Update: limited },
+      // Nothing would find it: the deletion has listed the snapshots.
+      ifProjectNotDeleted(TableName, project),
       { Put: { TableName, Item: { ...keys.snapshot(project, id), ...snapshot } } },
       ...sourceActions(TableName, sourceOfWorkspace(workspace, checkpoint)),
       ...pinActions(TableName, pinsFor(snapshotHolder(id), checkpoint), at),
@@ -55,7 +58,9 @@ const create =
     ];
     const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     if (result === 'done') return 'created';
-    return result[0]?.code === 'ConditionalCheckFailed' ? 'full' : 'moved';
+    const [counted, inProject] = result.map(({ code }) => code === 'ConditionalCheckFailed');
+    if (inProject) return 'gone';
+    return counted ? 'full' : 'moved';
   };
 
 const get =

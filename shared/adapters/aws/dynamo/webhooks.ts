@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { WebhookId } from '#shared/domain/webhook/webhook.ts';
 import type { WebhookStore } from '#shared/ports/webhooks.ts';
+import { auditItem } from './audit-log.ts';
 import { featureUsed } from './features.ts';
 import { newestKept, partitionItems } from './partition.ts';
 import { ifProjectNotDeleted, isInDeletedProject } from './project-not-deleted.ts';
@@ -113,7 +114,7 @@ const replace =
 
 const remove =
   (table: Table): WebhookStore['remove'] =>
-  async (id) => {
+  async (id, audits) => {
     const { name: TableName } = table;
     const TransactItems: Actions = [
       {
@@ -125,6 +126,7 @@ const remove =
       },
       { Delete: { TableName, Key: keys.webhookSecret(id) } },
       setChanged(TableName),
+      ...audits.map((row) => ({ Put: { TableName, Item: auditItem(row) } })),
     ];
     return (await transact(table, new TransactWriteCommand({ TransactItems }))) === 'done';
   };

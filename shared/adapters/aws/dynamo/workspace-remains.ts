@@ -10,9 +10,9 @@ import { lateSaveMsMax } from '#shared/domain/limits.ts';
 import { sourcesReleasedMax, workspaceHolder } from '#shared/domain/pins.ts';
 import type { RemainsStore } from '#shared/ports/remains.ts';
 import { dueRecords } from './due.ts';
-import { removable } from './named-workspaces.ts';
+import { remainsPut, removable } from './named-workspaces.ts';
 import { releaseActions, sourcesReleased } from './pin-actions.ts';
-import { dueValues, isConditionFailed, keys, type Table } from './table.ts';
+import { isConditionFailed, keys, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { workspaceFrom } from './workspace-items.ts';
 
@@ -83,8 +83,7 @@ const removeHolding = (table: Table, { id, at, sources }: Removal) => {
     ExpressionAttributeValues: { ...ExpressionAttributeValues, ...holds.values },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
-  const { ':duePk': duePk, ':dueAt': dueAt } = dueValues('remains', id, at + lateSaveMsMax);
-  const remains = { Put: { TableName, Item: { ...keys.remains(id), id, duePk, dueAt } } };
+  const remains = remainsPut(TableName, id, at + lateSaveMsMax);
   const pins = sources.map((owner) => ({ owner, holder: workspaceHolder(id) }));
   const TransactItems = [{ Delete: own }, remains, ...releaseActions(TableName, pins, at)];
   return transact(table, new TransactWriteCommand({ TransactItems }));
