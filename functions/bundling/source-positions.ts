@@ -6,15 +6,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-type Position = { readonly url: string; readonly line: number; readonly column: number };
-
-Error.prepareStackTrace = (error, frames) => {
-  const lines = frames.map((frame) => `\n    at ${describeFrame(frame)}`);
-  return `${titleOf(error)}${lines.join('')}`;
-};
+Error.prepareStackTrace = (error, frames) => [titleOf(error), ...frames.map(describeFrame)].join('\n    at ');
 
 const titleOf = (error: unknown): string => {
   try {
@@ -26,31 +21,27 @@ const titleOf = (error: unknown): string => {
 
 const describeFrame = (frame: NodeJS.CallSite): string => {
   const text = String(frame);
-  const [url, line, column] = [frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()];
-  if (!url?.startsWith('file:') || line === null || column === null) return text;
-  const source = sourceOf({ url, line, column });
-  return source === undefined ? text : text.replace(`${url}:${line}:${column}`, source);
+  const [position = '', url, line, column] = /(file:.*):(\d+):(\d+)/.exec(text) ?? [];
+  const source = url && sourceOf(url, Number(line), Number(column));
+  return source ? text.replace(position, () => source) : text;
 };
 
 /** Nothing for a module without a map. */
-const sourceOf = ({ url, line, column }: Position): string | undefined => {
+const sourceOf = (url: string, line: number, column: number): string | undefined => {
   const path = fileURLToPath(url);
-  const origin = mapOf(path)?.findOrigin(line, column);
-  if (origin === undefined || !('fileName' in origin)) return undefined;
-  return `${resolve(dirname(path), origin.fileName)}:${origin.lineNumber}:${origin.columnNumber}`;
+  maps[path] ??= readMap(`${path}.map`);
+  const origin = (maps[path] || undefined)?.findOrigin(line, column);
+  return origin !== undefined && 'fileName' in origin
+    ? `${resolve(path, '..', origin.fileName)}:${origin.lineNumber}:${origin.columnNumber}`
+    : undefined;
 };
 
-const maps = new Map<string, SourceMap | undefined>();
+const maps: Record<string, SourceMap | false> = {};
 
-const mapOf = (path: string): SourceMap | undefined => {
-  if (!maps.has(path)) maps.set(path, readMap(`${path}.map`));
-  return maps.get(path);
-};
-
-const readMap = (path: string): SourceMap | undefined => {
+const readMap = (path: string): SourceMap | false => {
   try {
     return new SourceMap(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
-    return undefined;
+    return false;
   }
 };

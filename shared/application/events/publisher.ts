@@ -27,7 +27,7 @@ import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, Connection } from '../../ports/connections.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
 import { forwardedToRoot } from './forward-to-root.ts';
-import { openStreamedText } from './streamed-text.ts';
+import type { StreamedText } from './streamed-text.ts';
 
 export type Publisher = {
   readonly publish: (frames: readonly Frame[]) => Promise<void>;
@@ -39,37 +39,27 @@ export type Publisher = {
   readonly setSubscribers: (subscribers: readonly Subscriber[], readAt: number) => void;
 };
 
-/** Subscribers, and the moment before they were read, in epoch milliseconds. */
-type KnownSubscribers = { readonly subscribers: readonly Subscriber[]; readonly readAt: number };
+type PublisherOptions = {
+  readonly subscribers?: readonly Subscriber[];
+  /** The moment before they were read, in epoch milliseconds. Absent: they were not. */
+  readonly readAt?: number;
+  /** Absent: nothing is streamed, or not kept. */
+  readonly streamed?: StreamedText;
+};
 
 /** The event that follows the last piece has the whole. */
 const streamedTypes: ReadonlySet<Frame['type']> = new Set(['delta', 'reasoning_delta', 'tool:progress']);
 
-/** `known` saves the first read, when the caller has made it. */
+/** Known subscribers save the first read. */
 export const openPublisher = (
   ports: PublishDeps,
   { id: sessionId, tree }: Pick<Session, 'id' | 'tree'>,
-  known?: KnownSubscribers,
+  { streamed, ...known }: PublisherOptions = {},
 ): Publisher => {
   const { telemetry } = ports;
   const root = tree && openPublisher(ports, { id: tree.root });
-  let { subscribers, readAt } = known ?? { subscribers: [], readAt: Number.NEGATIVE_INFINITY };
+  let { subscribers = [], readAt = Number.NEGATIVE_INFINITY } = known;
   let last: Promise<void> = Promise.resolve();
-  const streamed = openStreamedText();
-  /** Those that got all of the streamed text. */
-  let caughtUp: ReadonlySet<ConnectionId> = new Set();
-
-  /** The text that a subscriber did not get, since it came later. */
-  const missedTexts = (now: number): ((subscriber: Subscriber) => readonly string[]) => {
-    const isTaking = (one: Subscriber): boolean => !isPassedOver(one, now);
-    const isBehind = (one: Subscriber): boolean => isTaking(one) && !before.has(one.id);
-    const before = caughtUp;
-    caughtUp = new Set(subscribers.filter(isTaking).map(({ id }) => id));
-    const texts = subscribers.some(isBehind)
-      ? streamed.frames(now).map((frame) => JSON.stringify(frame))
-      : [];
-    return (one) => (isBehind(one) ? texts : []);
-  };
 
   const publishNow = async (frames: readonly Frame[]): Promise<void> => {
     const now = ports.world.now();
@@ -81,12 +71,13 @@ export const openPublisher = (
       subscribers = await ports.connections.subscribers(sessionId);
       readAt = now;
     }
-    const missed = missedTexts(now);
+    const taking = subscribers.filter((one) => !isPassedOver(one, now));
+    const missed = streamed?.missedBy(taking, now);
     const texts = textsFor(frames, now);
-    streamed.take(frames);
+    streamed?.take(frames);
     const posted = subscribers;
     const stays = await Promise.all(
-      posted.map((one) => postTo(ports, one.id, [...missed(one), ...texts(one)])),
+      posted.map((one) => postTo(ports, one.id, [...(missed?.(one.id) ?? []), ...texts(one)])),
     );
     const left = new Set(posted.filter((_, index) => !stays[index]).map(({ id }) => id));
     subscribers = subscribers.filter(({ id }) => !left.has(id));
@@ -104,7 +95,7 @@ export const openPublisher = (
       if (at < readAt) return;
       subscribers = read;
       readAt = at;
-      if (read.some(({ id }) => !caughtUp.has(id))) void next(() => publishNow([]));
+      if (streamed?.isNewTo(read)) void next(() => publishNow([]));
     },
     publish: (frames) => (frames.length === 0 ? last : next(() => publishNow(frames))),
     waitingChanged: (project) => next(() => publishWaiting(ports, project)),

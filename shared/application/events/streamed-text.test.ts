@@ -6,6 +6,7 @@ import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { frameBytesMax } from '../../domain/limits.ts';
 import type { PublishDeps } from '../deps.ts';
 import { openPublisher } from './publisher.ts';
+import { openStreamedText } from './streamed-text.ts';
 
 const sessionId = 's' as SessionId;
 const [first, second] = ['first', 'second'] as [ConnectionId, ConnectionId];
@@ -35,7 +36,7 @@ const openStream = () => {
   const publisher = openPublisher(
     ports,
     { id: sessionId },
-    { subscribers: [{ id: first }], readAt: clock.now },
+    { subscribers: [{ id: first }], readAt: clock.now, streamed: openStreamedText() },
   );
   const joins = async (options: { readonly joinBy?: number } = {}) => {
     publisher.setSubscribers([{ id: first }, { id: second, ...options }], clock.now);

@@ -4,6 +4,7 @@
  * It is kept until the event that has the whole is published. Of text whose beginning this function did not publish nothing is kept.
  */
 import { type Frame, unnumberedFrame } from '../../contracts/frames.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
 import { frameBytesMax } from '../../domain/limits.ts';
 import { cutJsonBytes } from '../../domain/text.ts';
 
@@ -27,9 +28,13 @@ export const slices = (piece: Piece, lengthOf: (text: string) => number): Piece[
 export type StreamedText = {
   /** These are published now. */
   readonly take: (frames: readonly Frame[]) => void;
-  /** All that was published, in frames for a subscriber that got none of it. */
-  readonly frames: (at: number) => readonly Frame[];
+  /** Texts for a subscriber that came later: it got none of what was published. From now on it is one of those that have it. */
+  readonly missedBy: (taking: readonly Subscriber[], at: number) => (id: ConnectionId) => readonly string[];
+  /** One of these was not there, or took nothing, when it was published. */
+  readonly isNewTo: (subscribers: readonly Subscriber[]) => boolean;
 };
+
+type Subscriber = { readonly id: ConnectionId };
 
 type StreamType = 'reasoning_delta' | 'delta';
 type Stream = Pick<Frame, 'sessionId'> & { readonly messageId: string; readonly text: string };
@@ -44,6 +49,7 @@ const streamOf: Partial<Record<Frame['type'], StreamType>> = {
 export const openStreamedText = (): StreamedText => {
   /** One text of each type: an answer that is made again has another id, and its first piece replaces the one before. */
   const streams = new Map<StreamType, Stream>();
+  let caughtUp: ReadonlySet<ConnectionId> = new Set();
 
   const add = (type: StreamType, { sessionId, data }: Frame, before = ''): void => {
     const text = before + data['text'];
@@ -62,13 +68,21 @@ export const openStreamedText = (): StreamedText => {
     else if (isSame) streams.delete(stream);
   };
 
+  const textsOf = (at: number): readonly string[] =>
+    [...streams].flatMap(([type, { sessionId, messageId, text }]) =>
+      slices({ offset: 0, text }, ({ length }) => length).map((piece) =>
+        JSON.stringify(unnumberedFrame(type, { sessionId, at, data: { messageId, ...piece } })),
+      ),
+    );
+
   return {
     take: (frames) => frames.forEach(takeFrame),
-    frames: (at) =>
-      [...streams].flatMap(([type, { sessionId, messageId, text }]) =>
-        slices({ offset: 0, text }, ({ length }) => length).map((piece) =>
-          unnumberedFrame(type, { sessionId, at, data: { messageId, ...piece } }),
-        ),
-      ),
+    missedBy: (taking, at) => {
+      const behind = new Set(taking.map(({ id }) => id)).difference(caughtUp);
+      caughtUp = new Set(taking.map(({ id }) => id));
+      const texts = behind.size === 0 ? [] : textsOf(at);
+      return (id) => (behind.has(id) ? texts : []);
+    },
+    isNewTo: (subscribers) => subscribers.some(({ id }) => !caughtUp.has(id)),
   };
 };

@@ -160,7 +160,7 @@ const defaultTaken = (): AppError =>
   new AppError('conflict', 'another workspace has the id of the default workspace', {
     suggestions: [
       'Name a workspace, or create one.',
-      'An operator can delete the workspace that has this id: then the default one is free.',
+      'Ask an operator to delete that workspace.',
     ],
     recoveryActions: ['correct_arguments'],
   });

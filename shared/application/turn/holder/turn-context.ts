@@ -15,6 +15,7 @@ import type { TurnLimits, TurnRecord } from '../../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
+import { openStreamedText } from '../../events/streamed-text.ts';
 import type { KnownTemplates } from '../../sandbox/known-template.ts';
 import type { Acquired } from './acquire-turn.ts';
 import { monitorTurn, type TurnMonitor } from './turn-monitor.ts';
@@ -89,7 +90,7 @@ export const loadTurn = async (
 ): Promise<TurnContext> => {
   const readAt = read === undefined ? ports.world.now() : times.startedAt;
   const { subscribers, session, ...loaded } = await loadWork(ports, held, read);
-  const publisher = openPublisher(ports, session, { subscribers, readAt });
+  const publisher = openPublisher(ports, session, { subscribers, readAt, streamed: openStreamedText() });
   const { version } = loaded.turn;
   const onSubscribers = publisher.setSubscribers;
   const monitor = monitorTurn(ports, { sessionId: session.id, version, onSubscribers, ...times });
