@@ -158,9 +158,6 @@ const idTaken = (): AppError =>
 /** Before ids of this kind were refused, a caller could name one. */
 const defaultTaken = (): AppError =>
   new AppError('conflict', 'another workspace has the id of the default workspace', {
-    suggestions: [
-      'Name a workspace, or create one.',
-      'Ask an operator to delete that workspace.',
-    ],
+    suggestions: ['Name a workspace, or create one.', 'Ask an operator to delete that workspace.'],
     recoveryActions: ['correct_arguments'],
   });
