@@ -20,11 +20,8 @@ import {
 } from '../../domain/audit-seal.ts';
 import type { Deps } from '../deps.ts';
 
-/**
- * From the time of a row to the end of its write it takes less, in milliseconds: a function lives at most 15 minutes, and a minute is for
- * clocks that differ.
- */
-export const settledMs = 16 * 60_000;
+/** A write of a row takes less, in milliseconds. */
+export const settledMs = 60_000;
 const pageRowsMax = 500;
 /** Rows of one seal; the rest is in the next one. */
 const sealRowsMax = 100_000;
