@@ -10,7 +10,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ArchiveHeader, mtimeMsMax } from '#shared/contracts/archive.ts';
+import type { ArchiveHeader } from '#shared/contracts/archive.ts';
+import { mtimeMsMax } from '#shared/domain/checkpoint.ts';
 import { encodeFrameStart } from '../wire/frame.ts';
 import type { Traits } from './file-index.ts';
 import { codeOf } from './workspace-path.ts';

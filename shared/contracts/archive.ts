@@ -11,11 +11,9 @@
  * `wholeFileBytesMax` has its hash before its content.
  */
 import * as z from 'zod';
+import { mtimeMsMax } from '#shared/domain/checkpoint.ts';
 import { pathCharactersMax, sha256 } from './fields.ts';
 import { onFirstUse } from './on-first-use.ts';
-
-/** The end of the year 9999: a later time has no form in ISO 8601 that every reader takes. */
-export const mtimeMsMax = 253_402_300_799_999;
 
 const archiveHeader = onFirstUse(() => {
   const path = z.string().min(1).max(pathCharactersMax);

@@ -10,6 +10,8 @@ import type { TurnId, WorkspaceId } from './ids.ts';
 /** A larger workspace is not saved, and the client is told. */
 export const workspaceBytesMax = 2 * 1024 * 1_048_576;
 export const workspaceEntriesMax = 50_000;
+/** Of a saved file, the end of the year 9999: a later time has no form in ISO 8601 that every reader takes. */
+export const mtimeMsMax = 253_402_300_799_999;
 
 /**
  * Entries of a shared volume: each is an object, and so a request at every start. Its bytes have a workspace's
