@@ -1,21 +1,18 @@
-/**
- * The queue of tool calls in a turn: it is made of the calls that the model asks for, moved by decisions of people, and each
- * ended call gives the user and the model its result.
- */
+/** The queue of tool calls in a turn: it is made of the calls that the model asks for, and moved by decisions of people. */
 
 import type { LogEntry } from '../event-log.ts';
 import type { HistoryMessage } from '../history.ts';
 import type { CallId, TurnId } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
 import { toolNameCharactersMax } from '../limits.ts';
 import type { TokenUsage } from '../model.ts';
 import type { Decider } from '../principal.ts';
-import type { RequestedCall } from '../requested-call.ts';
-import { cutBytes, cutMiddle } from '../text.ts';
+import { problemOfArgs, type RequestedCall } from '../requested-call.ts';
+import { cutBytes } from '../text.ts';
 import { allowedBy, trialFor } from './approval-policy.ts';
+import { resultOf, withoutValues } from './call-result.ts';
 import { grantFor } from './grant.ts';
-import type { AskedCall, ToolCall, TurnCall } from './tool-call.ts';
-import type { ApprovalPolicy, Deciding, EventOf, Repetition, ToolResult, TurnLimits } from './turn.ts';
+import type { ToolCall, TurnCall } from './tool-call.ts';
+import type { ApprovalPolicy, Deciding, EventOf, Repetition, TurnLimits } from './turn.ts';
 
 type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
 
@@ -68,32 +65,29 @@ export const keptCalls = ({
   calls,
   end,
   toolCallsMax = calls.length,
-}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly AskedCall[] =>
+}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly TurnCall[] =>
   end === 'refused' ? [] : calls.slice(0, toolCallsMax);
 
-/** A call that no tool takes fails at once, beside the queue: no person is asked, and nothing runs. */
+/** A call with arguments that no tool takes fails at once, beside the queue: no person is asked, and nothing runs. */
 export const judgedCalls = (
-  asked: readonly AskedCall[],
+  asked: readonly TurnCall[],
   { callsMax }: Pick<TurnLimits, 'callsMax'>,
   at: number,
-): { readonly kept: readonly AskedCall[]; readonly fit: readonly TurnCall[]; readonly failures: Output } => {
+): { readonly kept: readonly TurnCall[]; readonly fit: readonly TurnCall[]; readonly failures: Output } => {
   const kept = asked.slice(0, callsMax);
-  const failures = kept.flatMap(({ problem, ...call }) =>
-    problem === undefined
-      ? []
-      : [
-          resultOf(call, {
-            ...{ type: 'call-failed', at, callId: call.callId },
-            ...{ code: 'invalid_request', message: problem },
-          }),
-        ],
-  );
+  const fit = kept.filter(({ args }) => problemOfArgs(args) === undefined);
+  const results = kept.flatMap((call) => {
+    const message = problemOfArgs(call.args);
+    if (message === undefined) return [];
+    const { callId } = call;
+    return [resultOf(call, { type: 'call-failed', at, callId, code: 'invalid_request', message })];
+  });
   return {
     kept,
-    fit: kept.filter(({ problem }) => problem === undefined),
+    fit,
     failures: {
-      log: failures.flatMap(({ log }) => log),
-      history: failures.flatMap(({ history }) => history),
+      log: results.flatMap(({ log }) => log),
+      history: results.flatMap(({ history }) => history),
     },
   };
 };
@@ -260,50 +254,3 @@ const approveCall = (
 /** A call that was to be tried runs as it is, once it is no longer decided by its effect. */
 const untriedYet = ({ trial, ...call }: ToolCall): ToolCall =>
   trial === undefined || trial.state === 'due' ? call : { ...call, trial };
-
-/** The result of an ended call: its output, or its failure, for the user and for the model. */
-export const resultOf = (
-  { callId, name, edited, unsent }: Pick<ToolCall, 'callId' | 'name' | 'edited' | 'unsent'>,
-  event: ToolResult,
-): Output & { readonly status: 'completed' | 'failed' } => {
-  const before = editNotice(edited) + unsentNotice(unsent);
-  if (event.type === 'call-finished') {
-    const { content, durationMs, text, images = [] } = event;
-    return {
-      status: 'completed',
-      log: [{ type: 'tool:output', data: { callId, name, content, durationMs } }],
-      history: [
-        {
-          ...{ role: 'tool', callId, name, text: before + text, outcome: 'completed' },
-          ...(images.length === 0 ? {} : { images }),
-        },
-      ],
-    };
-  }
-  const message = `Tool ${name} failed: ${event.message}`;
-  return {
-    status: 'failed',
-    log: [{ type: 'agent:error', data: { code: event.code, message, callId } }],
-    history: [{ role: 'tool', callId, name, text: before + message, outcome: 'failed' }],
-  };
-};
-
-/** The notice about the sandbox that it was to start in. */
-const unsentNotice = (unsent: ToolCall['unsent']): string =>
-  unsent?.notice === undefined ? '' : `${unsent.notice}\n`;
-
-/** Characters of changed arguments as the model reads them before the result. */
-const editedCharactersMax = 10_000;
-
-/** A model that is not told believes that its own arguments ran. */
-const editNotice = (edited: ToolCall['edited']): string =>
-  edited === undefined
-    ? ''
-    : `The user changed the arguments of this call before it ran. It ran with ${cutMiddle(JSON.stringify(withoutValues(edited.args)), editedCharactersMax)}\n\n`;
-
-/** Arguments as the log and the model have them: a person may have added variables, whose values are for the program alone. */
-const withoutValues = (args: JsonObject): JsonObject => {
-  const { env } = args;
-  if (typeof env !== 'object' || env === null || Array.isArray(env)) return args;
-  return { ...args, env: Object.fromEntries(Object.keys(env).map((name) => [name, '***'])) };
-};

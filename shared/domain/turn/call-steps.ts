@@ -3,7 +3,7 @@
  * every call of the queue has ended.
  */
 import { assertNever } from '../assert.ts';
-import { resultOf } from './call-queue.ts';
+import { resultOf } from './call-result.ts';
 import { thinkAgain } from './queue-steps.ts';
 import { asksChild, remoteGeneration, type ToolCall } from './tool-call.ts';
 import type { Acting, EventOf, Running, ToolResult, TurnLimits, TurnStep } from './turn.ts';

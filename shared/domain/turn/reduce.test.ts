@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { completionOf } from '../event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../ids.ts';
+import { argsNotJson } from '../requested-call.ts';
 import { distinctCalls } from './call-queue.ts';
 import type { Grant } from './grant.ts';
 import { pendingWork } from './pending-work.ts';
@@ -739,30 +740,34 @@ describe('approvals', () => {
     });
   });
 
-  test('a call that its tool does not take fails at once, and nobody is asked', () => {
+  test('a call whose arguments are not JSON fails at once, and nobody is asked', () => {
     const [one, other] = askedCallsOf('a', 'b');
     if (one === undefined || other === undefined) throw new Error('no calls');
+    const unfit = { ...one, args: argsNotJson('no command') };
     const failure = [
-      { role: 'tool', callId: 'c1', outcome: 'failed', text: expect.stringContaining('no command') },
+      {
+        role: 'tool',
+        callId: 'c1',
+        outcome: 'failed',
+        text: expect.stringContaining('not valid JSON: no command'),
+      },
     ];
-    const alone = after(thinking, answered({ text: '', calls: [{ ...one, problem: 'no command' }] }));
+    const alone = after(thinking, answered({ text: '', calls: [unfit] }));
     expect(alone.state).toMatchObject({ kind: 'thinking', step: 2 });
     expect(alone.log).toMatchObject([
       { type: 'tool:call', data: { callId: 'c1' } },
       { type: 'agent:error', data: { callId: 'c1', code: 'invalid_request' } },
     ]);
-    expect(alone.history).toMatchObject([{ calls: asks('a') }, ...failure]);
-    const beside = after(thinking, answered({ calls: [{ ...one, problem: 'no command' }, other] }));
+    const asked = { callId: 'c1', name: 'a', args: unfit.args };
+    expect(alone.history).toMatchObject([{ calls: [asked] }, ...failure]);
+    const beside = after(thinking, answered({ calls: [unfit, other] }));
     expect(statuses(beside.state)).toEqual(['pending']);
     expect(beside.log.slice(-2)).toMatchObject([
       { type: 'agent:error', data: { callId: 'c1' } },
       { type: 'tool:approval_required', data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } },
     ]);
-    expect(beside.history).toMatchObject([{ calls: asks('a', 'b') }, ...failure]);
-    const last = after(
-      { ...thinking, step: 3 },
-      answered({ step: 3, calls: [{ ...one, problem: 'no command' }] }),
-    );
+    expect(beside.history).toMatchObject([{ calls: [asked, ...asks('a', 'b').slice(1)] }, ...failure]);
+    const last = after({ ...thinking, step: 3 }, answered({ step: 3, calls: [unfit] }));
     expect(last.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });
   });
 

@@ -15,9 +15,6 @@ export type TurnCall = RequestedCall & {
   readonly askedAt: string;
 };
 
-/** A call as a model asked it; `problem`: the reason for which no tool takes its arguments. */
-export type AskedCall = TurnCall & { readonly problem?: string };
-
 /** The arguments that a person put in place, and the digest of the call with them. */
 export type Edited = { readonly args: JsonObject; readonly digest: string };
 

@@ -22,7 +22,7 @@ import type { TokenMeasure } from '../token-measure.ts';
 import type { Grant } from './grant.ts';
 import type { PrintedOutput } from './printed.ts';
 import type { SavedFiles, UnsavedFiles } from './saved-files.ts';
-import type { AskedCall, CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
+import type { CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
 import type { CallTrial, TriedCall } from './trial.ts';
 
 /** Which calls run without asking. */
@@ -134,7 +134,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly step: number;
       readonly messageId: MessageId;
       readonly text: string;
-      readonly calls: readonly AskedCall[];
+      readonly calls: readonly TurnCall[];
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
       readonly costUsd: number;

@@ -7,9 +7,7 @@ import { fake } from '../../../../tests/fake.ts';
 import type { Frame } from '../../../contracts/frames.ts';
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
-import type { JsonObject } from '../../../domain/json.ts';
 import type { ModelChunk, ModelRequest, ThinkingLevel } from '../../../domain/model.ts';
-import { argsNotJson } from '../../../domain/requested-call.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { TokenMeasure } from '../../../domain/token-measure.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-budget.ts';
@@ -273,21 +271,6 @@ describe('an answer', () => {
       'call_5000_1',
       'call_5000_2',
       'x'.repeat(200),
-    ]);
-  });
-
-  test('says which calls no tool takes', async () => {
-    const call = (name: string, args: JsonObject): ModelChunk => ({ type: 'call', name, args });
-    const calls = [
-      call('execute_command', {}),
-      call('execute_command', { command: 'ls' }),
-      call('unknown', argsNotJson('{')),
-    ];
-    const event = await open({ scripts: [() => [...calls, end]] }).answer();
-    expect(event.type === 'model-answered' && event.calls.map(({ problem }) => problem)).toEqual([
-      undefined,
-      undefined,
-      expect.stringContaining('not valid JSON'),
     ]);
   });
 

@@ -10,10 +10,8 @@ import { iso } from '../../../contracts/fields.ts';
 import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
 import type { ModelRequest } from '../../../domain/model.ts';
-import { problemOfArgs } from '../../../domain/requested-call.ts';
 import { estimateRequest, expectedTokens, measureOf } from '../../../domain/token-measure.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
-import type { AskedCall, TurnCall } from '../../../domain/turn/tool-call.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
@@ -66,7 +64,7 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     const at = world.now();
     const { turnId, step } = state;
     const preparation = { turnId, history: context.history, routeOf: offer.routeOf, at };
-    const calls = identifyCalls(world, answer.calls, preparation).map(withProblem);
+    const calls = identifyCalls(world, answer.calls, preparation);
     const measured = measureOf(answered, usage.inputTokens, context.limits.history);
     const whole = { messageId, text, calls, end, usage, costUsd };
     return {
@@ -80,12 +78,6 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     signal.throwIfAborted();
     return failureOf(ports, call, { error, unsettled });
   }
-};
-
-/** One with arguments that no tool takes is answered without a person. A question of another agent's program is judged by that program. */
-const withProblem = (call: TurnCall): AskedCall => {
-  const problem = call.route?.kind === 'runtime' ? undefined : problemOfArgs(call.args);
-  return problem === undefined ? call : { ...call, problem };
 };
 
 type MayCost = { readonly unsettled: Reserved };
