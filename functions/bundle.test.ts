@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
-import { bundleHandler, bundleTogether } from './bundle.ts';
+import { bundleHandler, bundleProgram, bundleTogether } from './bundle.ts';
+import { toolbox } from './mcp/toolbox.ts';
 
 const execute = promisify(execFile);
 
@@ -47,4 +48,15 @@ test('a stack trace names the sources, of a function alone and of those that sha
   const source = resolve(import.meta.dirname, '../shared/config/environment.ts');
   const entries = [join(alone, 'index.mjs'), join(folder, 'authorizer', 'index.mjs')];
   for (const stack of await stacksOfStarts(entries)) expect(stack).toContain(`(${source}:`);
+});
+
+test('a bundle describes the fields of tools as the sources do', async () => {
+  const described = join(folder, 'described');
+  await bundleProgram(
+    `import { toolbox } from './functions/mcp/toolbox.ts'; process.stdout.write(JSON.stringify(toolbox));`,
+    described,
+  );
+  const { stdout } = await execute(process.execPath, [join(described, 'index.mjs')], { env: {} });
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(toolbox)));
+  expect(stdout).toContain('"maximum"');
 });

@@ -1,8 +1,9 @@
 /** Parts that are left out of the SDK's descriptions of services, and those that stay. */
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
 import { expect, test } from 'vitest';
-import { lighterDescription, withHttp1, withOwnHttp2 } from './lighter-libraries.ts';
+import { lighterDescription, withHttp1, withOwnHttp2, withoutOwnDescriptions } from './lighter-libraries.ts';
 import LruCache from './lru-cache.ts';
 
 const description = `const n0 = "com.amazonaws.dynamodb";
@@ -53,6 +54,18 @@ test('the files that name both versions of HTTP have the form that is expected',
   expect(withHttp1(await read('@smithy/node-http-handler/dist-es/index.js'))).not.toMatch(/http2/i);
   const settings = withOwnHttp2(await read('@aws-sdk/client-bedrock-runtime/dist-es/runtimeConfig.js'));
   expect(settings).toContain('"@smithy/node-http-handler/dist-es/node-http2-handler.js"');
+});
+
+test('the classes of schemas have no code of a JSON schema, and are whole otherwise', async () => {
+  const read = (path: string): Promise<string> =>
+    readFile(new URL(`../node_modules/${path}`, pathToFileURL(import.meta.dirname)), 'utf8');
+  const whole = await read('zod/v4/classic/schemas.js');
+  const light = withoutOwnDescriptions(whole);
+  expect(light).not.toMatch(/processJSONSchema|JSONSchemaMethod\(/);
+  const described = Array.from(whole.matchAll(/processJSONSchema = /g)).length;
+  const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
+  expect(lines(whole).length - lines(light).length).toBe(described + 4 + 3);
+  await transform(light, { loader: 'js' });
 });
 
 test('the small cache forgets what was asked longest ago', () => {

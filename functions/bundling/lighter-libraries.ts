@@ -97,9 +97,20 @@ export const withOwnHttp2 = (settingsOfBedrock: string): string =>
     'import { streamCollector } from "@smithy/node-http-handler"; import { NodeHttp2Handler as RequestHandler } from "@smithy/node-http-handler/dist-es/node-http2-handler.js";',
   );
 
+/**
+ * Each class of schema carries the code of its JSON schema, and each schema two methods that ask for it. `z.toJSONSchema` has the
+ * same code in a list, and asks that where a schema has none: so a function has it only if it describes a schema.
+ */
+export const withoutOwnDescriptions = (classesOfSchemas: string): string =>
+  classesOfSchemas
+    .replaceAll(/^ *inst\._zod\.processJSONSchema = .*;$/gm, '')
+    .replace(/^ *jsonSchema: \{\n(?:.*createStandardJSONSchemaMethod\(.*\n){2} *\},$/m, '')
+    .replace(/^ *toJSONSchema\(params\) \{\n.*createToJSONSchemaMethod\(.*\n *\},$/m, '');
+
 const rewritten: readonly { readonly filter: RegExp; readonly lighter: (text: string) => string }[] = [
   { filter: /[\\/]@smithy[\\/]node-http-handler[\\/]dist-es[\\/]index\.js$/, lighter: withHttp1 },
   { filter: /[\\/]client-bedrock-runtime[\\/]dist-es[\\/]runtimeConfig\.js$/, lighter: withOwnHttp2 },
+  { filter: /[\\/]zod[\\/]v4[\\/]classic[\\/]schemas\.js$/, lighter: withoutOwnDescriptions },
 ];
 
 export const lighterLibraries: Plugin = {

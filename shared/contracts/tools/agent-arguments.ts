@@ -12,18 +12,19 @@ import { agentSessionCall } from './agent-session-tool.ts';
 import { agentProcessCall } from './process-tool.ts';
 import { agentPrograms, sandboxTools } from './sandbox-tools.ts';
 
-const contracts: Readonly<Record<string, z.ZodType>> = {
-  read_file: sandboxTools.read_file.input,
-  write_file: sandboxTools.write_file.input,
-  list_files: sandboxTools.list_files.input,
-  ...agentPrograms,
+const contracts: Readonly<Record<string, () => z.ZodType>> = {
+  read_file: () => sandboxTools.read_file.input,
+  write_file: () => sandboxTools.write_file.input,
+  list_files: () => sandboxTools.list_files.input,
+  execute_command: agentPrograms.execute_command,
+  execute_code: agentPrograms.execute_code,
   process: agentProcessCall,
   session: agentSessionCall,
 };
 
 /** The reason for which the tool refuses them, as text; undefined for arguments that it takes, and for a tool that has no contract here. */
 export const argumentsProblem = (name: string, args: JsonObject): string | undefined => {
-  const contract = Object.hasOwn(contracts, name) ? contracts[name] : undefined;
+  const contract = Object.hasOwn(contracts, name) ? contracts[name]?.() : undefined;
   if (contract === undefined) return undefined;
   const decoded = decode(contract, withoutAbsent(contract, args));
   return decoded.ok ? undefined : decoded.problem;

@@ -1,21 +1,11 @@
-/** The tool `process` as a language model is offered it, and as its calls are read. */
+/** The tool `process` as its calls are read. */
 import { expect, test } from 'vitest';
 import { withoutAbsent } from '../absent-arguments.ts';
 import { decode } from '../decode.ts';
-import { agentProcessCall, agentProcessTool } from './process-tool.ts';
+import { agentProcessCall } from './process-tool.ts';
 
-const read = (args: unknown) => decode(agentProcessCall, withoutAbsent(agentProcessCall, args));
+const read = (args: unknown) => decode(agentProcessCall(), withoutAbsent(agentProcessCall(), args));
 const process_id = 'p';
-
-test('a model is offered plain properties, which become a strict schema', () => {
-  const { properties, required, additionalProperties } = agentProcessTool.inputSchema;
-  expect({ required, additionalProperties }).toEqual({ required: ['action'], additionalProperties: false });
-  const kinds = Object.entries(properties as object).map(([name, { type }]) => [name, type]);
-  expect(Object.fromEntries(kinds)).toEqual({
-    ...{ action: 'string', process_id: 'string', offset: 'integer', output_limit: 'integer' },
-    ...{ wait_seconds: 'integer', text: 'string', eof: 'boolean', signal: 'string' },
-  });
-});
 
 test('a call with every field filled is read by its action', () => {
   const nothing = {

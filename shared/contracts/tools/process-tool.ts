@@ -4,9 +4,9 @@
  */
 import * as z from 'zod';
 import { outputCharactersShown, slotWaitSecondsMax } from '#shared/domain/limits.ts';
-import type { ToolSpec } from '#shared/domain/model.ts';
+import { onFirstUse } from '../on-first-use.ts';
 import { signal } from '../process.ts';
-import { offeredFields, outputLimitMax, outputLimitMin } from './sandbox-tools.ts';
+import { outputLimitMax, outputLimitMin } from './sandbox-tools.ts';
 import { closed, flag, id, moment, wholeFrom } from './tool-fields.ts';
 
 const inputCharactersMax = 65_536;
@@ -52,35 +52,21 @@ export const processSignalArguments = closed({ session_id: sessionId, ...signalF
 export const killProcessArguments = closed({ session_id: sessionId, ...named });
 
 /** A call of an agent. */
-export const agentProcessCall = z.discriminatedUnion('action', [
-  z.object({ action: z.literal('list') }),
-  z.object({ action: z.literal('output'), ...outputFields }),
-  z.object({ action: z.literal('input'), ...inputFields }),
-  z.object({ action: z.literal('signal'), ...signalFields }),
-  z.object({ action: z.literal('kill'), ...named }),
-]);
-export type AgentProcessCall = z.output<typeof agentProcessCall>;
+export const agentProcessCall = onFirstUse(() =>
+  z.discriminatedUnion('action', [
+    z.object({ action: z.literal('list') }),
+    z.object({ action: z.literal('output'), ...outputFields }),
+    z.object({ action: z.literal('input'), ...inputFields }),
+    z.object({ action: z.literal('signal'), ...signalFields }),
+    z.object({ action: z.literal('kill'), ...named }),
+  ]),
+);
+export type AgentProcessCall = z.output<ReturnType<typeof agentProcessCall>>;
 
-const agentActions = ['list', 'output', 'input', 'signal', 'kill'] as const;
+export const agentProcessActions = ['list', 'output', 'input', 'signal', 'kill'] as const;
 
-/** The tool `process` as a language model is offered it. */
-export const agentProcessTool: ToolSpec = {
-  name: 'process',
-  description: [
-    'Manages the programs that execute_command and execute_code started in the background. `list` shows them; `output` reads what',
-    'one printed, from offset on; `input` writes to its standard input, for which a person is always asked; `signal` and `kill`',
-    'end it. They run until they end or their sandbox does.',
-  ].join(' '),
-  inputSchema: {
-    type: 'object',
-    properties: {
-      action: { type: 'string', enum: [...agentActions] },
-      ...offeredFields(z.object({ ...outputFields, ...inputFields, ...signalFields })),
-    },
-    required: ['action'],
-    additionalProperties: false,
-  },
-};
+/** Each parameter of an agent's call beside its action. */
+export const agentProcessFields = { ...outputFields, ...inputFields, ...signalFields };
 
 const state = z.string().describe('State: running, exited or lost (with its sandbox).');
 const exitCode = z.int().optional().describe('Exit code of a process that has exited.');

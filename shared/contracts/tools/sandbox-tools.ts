@@ -2,16 +2,14 @@
  * The contracts of the tools that a sandbox runs: descriptions, parameters and their bounds.
  *
  * Three readers derive theirs from here. The sandbox's server parses a call with `input`. A language model is offered
- * `sandboxToolSpecs`: the parameters that it needs, in words for it. `/mcp` takes the bounds and adds what a
+ * the parameters that it needs, in words for it (offered-tools.ts). `/mcp` takes the bounds and adds what a
  * session needs (mcp-tools.ts). Names are in domain/tools.ts, the code in sandbox-task/server/tools.ts.
  */
 import * as z from 'zod';
-import type { JsonObject } from '#shared/domain/json.ts';
 import { executionSecondsMax, toolTimeoutSeconds } from '#shared/domain/limits.ts';
-import type { ToolSpec } from '#shared/domain/model.ts';
 import { languages } from '#shared/domain/template.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
-import { type SandboxToolName, sandboxToolNames } from '#shared/domain/tools.ts';
+import type { SandboxToolName } from '#shared/domain/tools.ts';
 import { filePath } from '../fields.ts';
 import { onFirstUse } from '../on-first-use.ts';
 import {
@@ -56,7 +54,7 @@ const surroundings = () => ({
     ),
 });
 
-type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
+export type SandboxToolContract<Input extends z.ZodObject = z.ZodObject> = {
   readonly description: string;
   readonly input: Input;
   /** The parameters that a language model is offered, each with its description; an empty one is left out. */
@@ -145,52 +143,8 @@ export const sandboxTools = {
   }),
 } as const satisfies Record<SandboxToolName, unknown>;
 
-const specOf = (name: SandboxToolName): ToolSpec => {
-  const { description, input, offered, platform = {} }: SandboxToolContract = sandboxTools[name];
-  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input' });
-  const parameters = [
-    ...Object.entries(offered).map(([parameter, text = '']): [string, JsonObject] => [
-      parameter,
-      offeredParameter(properties[parameter] as JsonObject, text),
-    ]),
-    ...Object.entries(offeredFields(z.object(platform))),
-  ];
-  const inputSchema = {
-    type: 'object',
-    properties: Object.fromEntries(parameters),
-    required: required.filter((parameter) => Object.hasOwn(offered, parameter)),
-    additionalProperties: false,
-  };
-  return { name, description, inputSchema };
-};
-
-/** The parameters of an object schema as a language model is offered them, with their own descriptions. */
-export const offeredFields = (schema: z.ZodObject): Readonly<Record<string, JsonObject>> => {
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'input' });
-  return Object.fromEntries(
-    Object.entries(properties as Readonly<Record<string, JsonObject>>).map(([name, field]) => [
-      name,
-      offeredParameter(field, String(field['description'] ?? '')),
-    ]),
-  );
-};
-
-/** A model is asked for whole numbers, and told no lengths. */
-const offeredParameter = (
-  { type, enum: values, minimum, maximum }: JsonObject,
-  description: string,
-): JsonObject => ({
-  type: type === 'number' ? 'integer' : String(type),
-  ...(values === undefined ? {} : { enum: values }),
-  ...(minimum === undefined || maximum === undefined ? {} : { minimum, maximum }),
-  ...(description === '' ? {} : { description }),
-});
-
 /** The calls by which an agent starts programs, with what the platform reads. */
 export const agentPrograms = {
-  execute_command: /* @__PURE__ */ sandboxTools.execute_command.input.extend(background),
-  execute_code: /* @__PURE__ */ sandboxTools.execute_code.input.extend(background),
+  execute_command: onFirstUse(() => sandboxTools.execute_command.input.extend(background)),
+  execute_code: onFirstUse(() => sandboxTools.execute_code.input.extend(background)),
 };
-
-/** The tools of the sandbox as a language model is offered them. */
-export const sandboxToolSpecs: readonly ToolSpec[] = /* @__PURE__ */ sandboxToolNames.map(specOf);

@@ -51,7 +51,8 @@ export const runSessionTool = async (
 ): Promise<CallEvent | undefined> => {
   const { callId, args } = call.effect;
   try {
-    const decoded = decode(agentSessionCall, withoutAbsent(agentSessionCall, args));
+    const contract = agentSessionCall();
+    const decoded = decode(contract, withoutAbsent(contract, args));
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem);
     return await act(ports, call, decoded.value);
   } catch (error) {

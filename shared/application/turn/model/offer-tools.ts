@@ -3,8 +3,7 @@
  * clients. A server that cannot be reached now is named to the model.
  */
 
-import { agentProcessTool } from '../../../contracts/tools/process-tool.ts';
-import { sandboxToolSpecs } from '../../../contracts/tools/sandbox-tools.ts';
+import { agentProcessTool, sandboxToolSpecs } from '../../../contracts/tools/offered-tools.ts';
 import { type Caller, offerCallerTools } from '../../../domain/caller-tool.ts';
 import { shownStatus } from '../../../domain/mcp/health.ts';
 import { nameTools, type UnavailableServer } from '../../../domain/mcp/naming.ts';
@@ -35,7 +34,8 @@ export const offerTools = async (
 ): Promise<Offer> => {
   const { project, mcpNamespacing = 'auto' } = session;
   const servers = await mcpServers.list(project);
-  const builtIn = [...sandboxToolSpecs, agentProcessTool, sessionTool].map(({ name }) => name);
+  const builtInTools = [...sandboxToolSpecs(), agentProcessTool()];
+  const builtIn = [...builtInTools, sessionTool].map(({ name }) => name);
   const own = (session.limits?.recursionDepthMax ?? recursionDepthMax) > 0 ? [sessionTool] : [];
   const { tools, routes, unavailable } = nameTools({ servers, builtIn, namespacing: mcpNamespacing });
   const isEnabled = ({ name }: ToolSpec): boolean => isOffered(session, name);
@@ -43,11 +43,11 @@ export const offerTools = async (
   const isStdio = (name: string): boolean =>
     servers.some((server) => server.name === name && runsInSandbox(server));
   return {
-    tools: [...sandboxToolSpecs, agentProcessTool, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
+    tools: [...builtInTools, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
     servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
     system: [systemPrompt, networkLine(session.network), ...unavailableLines(unavailable)].join('\n'),
     routeOf: (name) => {
-      if (name === agentProcessTool.name) return { kind: 'platform', tool: 'process' };
+      if (name === agentProcessTool().name) return { kind: 'platform', tool: 'process' };
       if (own.length > 0 && name === sessionTool.name) return { kind: 'platform', tool: 'session' };
       const route = routes.get(name);
       if (route === undefined) return ofCallers.routes.get(name);

@@ -35,12 +35,12 @@ export const programCall = (name: string, given: JsonObject): ProgramCall => {
 };
 
 const programOfCode = (given: JsonObject): Program => {
-  const { code, language, cwd, env } = decoded(agentPrograms.execute_code, given);
+  const { code, language, cwd, env } = decoded(agentPrograms.execute_code(), given);
   return { ...codeProgram(code, language), cwd, env };
 };
 
 const programOfCommand = (given: JsonObject): Program => {
-  const { command, args, cwd, env } = decoded(agentPrograms.execute_command, given);
+  const { command, args, cwd, env } = decoded(agentPrograms.execute_command(), given);
   return { command, args, cwd, env };
 };
 

@@ -50,7 +50,8 @@ export const runProcessTool = async (
 };
 
 const decodedCall = (args: JsonObject): AgentProcessCall => {
-  const result = decode(agentProcessCall, withoutAbsent(agentProcessCall, args));
+  const contract = agentProcessCall();
+  const result = decode(contract, withoutAbsent(contract, args));
   if (result.ok) return result.value;
   throw new AppError('invalid_request', result.problem);
 };

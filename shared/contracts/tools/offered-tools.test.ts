@@ -1,6 +1,7 @@
-/** The contracts of the sandbox's tools, as their readers see them. */
+/** The built-in tools as a language model is offered them. */
 import { expect, test } from 'vitest';
-import { sandboxToolSpecs, sandboxTools } from './sandbox-tools.ts';
+import { agentProcessTool, sandboxToolSpecs } from './offered-tools.ts';
+import { sandboxTools } from './sandbox-tools.ts';
 
 const timeout = {
   type: 'integer',
@@ -21,7 +22,7 @@ const object = (properties: object, required: readonly string[]) => ({
 });
 
 test('a language model is offered the parameters within the bounds of the sandbox', () => {
-  expect(Object.fromEntries(sandboxToolSpecs.map(({ name, inputSchema }) => [name, inputSchema]))).toEqual({
+  expect(Object.fromEntries(sandboxToolSpecs().map(({ name, inputSchema }) => [name, inputSchema]))).toEqual({
     execute_command: object(
       { command: { type: 'string', description: 'Bash line to run.' }, timeout, background },
       ['command'],
@@ -55,8 +56,18 @@ test('a call that follows the offer is parsed by the sandbox', () => {
     write_file: { path: 'a', content: '' },
     list_files: {},
   } as const;
-  for (const { name } of sandboxToolSpecs) {
+  for (const { name } of sandboxToolSpecs()) {
     const tool = name as keyof typeof sandboxTools;
     expect(sandboxTools[tool].input.safeParse(calls[tool]).success).toBe(true);
   }
+});
+
+test('the tool process has plain properties, which become a strict schema', () => {
+  const { properties, required, additionalProperties } = agentProcessTool().inputSchema;
+  expect({ required, additionalProperties }).toEqual({ required: ['action'], additionalProperties: false });
+  const kinds = Object.entries(properties as object).map(([name, { type }]) => [name, type]);
+  expect(Object.fromEntries(kinds)).toEqual({
+    ...{ action: 'string', process_id: 'string', offset: 'integer', output_limit: 'integer' },
+    ...{ wait_seconds: 'integer', text: 'string', eof: 'boolean', signal: 'string' },
+  });
 });
