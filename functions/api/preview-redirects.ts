@@ -7,6 +7,7 @@
  */
 import { originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import { readPreviewPath } from '#shared/contracts/preview-path.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ApiEvent } from './api-route.ts';
 
@@ -39,5 +40,4 @@ const mayLeave = ({ status }: Response, { headers, httpMethod }: ApiEvent): bool
   return httpMethod === 'GET' || httpMethod === 'HEAD' || !keepMethod.has(status);
 };
 
-const rootOf = (path: string): string | undefined =>
-  /^\/api\/sessions\/[^/]+\/ports\/\d{1,5}(?=\/|$)/.exec(path)?.[0].toLowerCase();
+const rootOf = (path: string): string | undefined => readPreviewPath(path)?.root.toLowerCase();

@@ -19,6 +19,7 @@ import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port
 import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
+import { readPreviewPath } from '#shared/contracts/preview-path.ts';
 import { queryAsSent, withoutField } from '#shared/contracts/preview-query.ts';
 import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
@@ -55,17 +56,14 @@ export const previewRoute = {
   },
 } as const satisfies Omit<ApiRoute, 'method' | 'handler'>;
 
-const previewPath = /^\/api\/sessions\/([^/]+)\/ports\/(\d{1,5})(\/.*)?$/s;
 const cookieName = 'sallyport-preview';
 
 /** Undefined for any other path. */
 export const previewTarget = ({
   path,
 }: ApiEvent): (PreviewTarget & { readonly rest: string }) | undefined => {
-  const [, sessionId, digits, rest = ''] = previewPath.exec(path) ?? [];
-  return sessionId === undefined
-    ? undefined
-    : { sessionId: canonicalUuid(sessionId), port: Number(digits), rest };
+  const read = readPreviewPath(path);
+  return read && { sessionId: canonicalUuid(read.sessionId), port: read.port, rest: read.page };
 };
 
 /** The root of the preview: the path of the cookie, and the policy's one source. */
@@ -187,7 +185,7 @@ const withCookie = (
 ): StreamedResult => {
   const path = pathOf(target);
   // A browser compares paths by case: the page's path must be that of its cookie.
-  const spelt = `${path.slice(0, -1)}${event.path.replace(previewPath, '$3')}`;
+  const spelt = `${path.slice(0, -1)}${readPreviewPath(event.path)?.page ?? ''}`;
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
   const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;

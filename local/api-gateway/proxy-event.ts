@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { readPreviewPath } from '#shared/contracts/preview-path.ts';
 import { queryHeader } from '#shared/contracts/preview-query.ts';
 
 /** A route of the REST API: `/mcp`, or `/api/{proxy+}` with every path under it. */
@@ -19,9 +20,7 @@ const greedy = '{proxy+}';
 const stage = 'live';
 
 /** Requests below it are passed on as they are, and may ask for an upgrade. */
-const previewPath = /^\/api\/sessions\/[^/]+\/ports\//;
-
-export const isPreview = (pathname: string): boolean => previewPath.test(pathname);
+export const isPreview = (pathname: string): boolean => readPreviewPath(pathname) !== undefined;
 
 export const matchRoute = (routes: readonly RestRoute[], pathname: string): RouteMatch | undefined => {
   for (const route of routes) {
