@@ -2,8 +2,8 @@
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
-import { type Chat, openChat } from '../conversation/chat.ts';
 import type { Completion, MessageChoices } from '../conversation/conversation.ts';
+import { type Chat, openChat } from '../conversation/open-chat.ts';
 import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value } from '../runtime/command.ts';
 import { exitCodes, wrongUsage } from '../runtime/failure.ts';

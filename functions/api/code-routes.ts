@@ -7,11 +7,15 @@ import { codeAnswer, codeBody, contextPath, contextQuery } from '#shared/contrac
 import { codeAnswerMsMax } from '#shared/domain/limits.ts';
 import { languageOf, languages } from '#shared/domain/template.ts';
 import { AppError } from '#shared/errors.ts';
+import {
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+} from './acquire-for-request.ts';
 import { type ApiRoute, pathValue, queryOf } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
 import { bodyOf, fieldsOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
-import { insideErrors, type SessionSandboxPorts, type SessionSandboxSettings } from './session-sandbox.ts';
 
 export const codeRoutes = ({
   ports,

@@ -18,17 +18,17 @@ import {
 } from '#shared/contracts/rest/file-view.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
+import {
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+  sandboxForRequest,
+} from './acquire-for-request.ts';
 import { type ApiEvent, type ApiRoute, queryOf } from './api-route.ts';
 import { checkedPath, filePathOf } from './file-path.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
 import { bytesOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
-import {
-  insideErrors,
-  type SessionSandboxPorts,
-  type SessionSandboxSettings,
-  sessionSandbox,
-} from './session-sandbox.ts';
 
 type ChangeRoutes = { readonly ports: SessionSandboxPorts; readonly settings: SessionSandboxSettings };
 
@@ -37,7 +37,7 @@ export const fileChangeRoutes = ({ ports, settings }: ChangeRoutes): readonly Ap
     const { requestId } = event.requestContext;
     let status = 200;
     const work = async (): Promise<unknown> => {
-      const sandbox = await sessionSandbox(ports, { session, settings, beginsEarly: true });
+      const sandbox = await sandboxForRequest(ports, { session, settings, beginsEarly: true });
       const changed = await changeFiles(ports, sandbox, request);
       status = changed.status;
       return changed.answer;
@@ -108,7 +108,7 @@ export const fileChangeRoutes = ({ ports, settings }: ChangeRoutes): readonly Ap
       contract: { summary: 'Delete a file or a folder', answers: { 204: 'empty' }, errors: changeErrors },
       handler: async (event, { session }) => {
         const path = changeAddressOf(filePathOf(event), {});
-        const sandbox = await sessionSandbox(ports, { session, settings });
+        const sandbox = await sandboxForRequest(ports, { session, settings });
         await changeFiles(ports, sandbox, { method: 'DELETE', path });
         return { statusCode: 204, headers: {}, body: '' };
       },

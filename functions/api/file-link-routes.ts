@@ -19,6 +19,12 @@ import { iso } from '#shared/contracts/fields.ts';
 import { linkAnswer, linkBody } from '#shared/contracts/rest/file-link-view.ts';
 import { writtenAnswer } from '#shared/contracts/rest/file-view.ts';
 import { AppError } from '#shared/errors.ts';
+import {
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+  sandboxForRequest,
+} from './acquire-for-request.ts';
 import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts';
 import { changeAddressOf } from './file-change-routes.ts';
 import { checkedPath } from './file-path.ts';
@@ -26,12 +32,6 @@ import { asAttachment, describe } from './file-read-routes.ts';
 import { fence } from './preview-headers.ts';
 import { bodyOf, bytesOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
-import {
-  insideErrors,
-  type SessionSandboxPorts,
-  type SessionSandboxSettings,
-  sessionSandbox,
-} from './session-sandbox.ts';
 
 export type LinkPorts = SessionSandboxPorts & AccessDeps & Deps<'rateLimiter' | 'fileLinks'>;
 export type Links = {
@@ -120,7 +120,7 @@ const write = (
   if (header(event.headers, 'content-range') !== undefined)
     throw new AppError('invalid_request', 'a link accepts a file in one request only, without Content-Range');
   return writeByLink(ports, secret, async () => {
-    const sandbox = await sessionSandbox(ports, { session, settings });
+    const sandbox = await sandboxForRequest(ports, { session, settings });
     const request = { method: 'PUT', path: changeAddressOf(link.path, {}), body: bytesOf(event) };
     const { status, answer } = await changeFiles(ports, sandbox, request);
     return json(status, answer);

@@ -15,15 +15,15 @@ import {
 } from '#shared/contracts/rest/file-view.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
-import { type ApiEvent, type ApiRoute, principalOf, queryOf } from './api-route.ts';
-import { checkedPath, filePathOf } from './file-path.ts';
-import { onSession } from './resource-route.ts';
 import {
   insideErrors,
   openingFor,
   type SessionSandboxPorts,
   type SessionSandboxSettings,
-} from './session-sandbox.ts';
+} from './acquire-for-request.ts';
+import { type ApiEvent, type ApiRoute, principalOf, queryOf } from './api-route.ts';
+import { checkedPath, filePathOf } from './file-path.ts';
+import { onSession } from './resource-route.ts';
 
 type FileRoutes = { readonly ports: SessionSandboxPorts; readonly settings: SessionSandboxSettings };
 type Read = { readonly want: FileWant; readonly path: string };

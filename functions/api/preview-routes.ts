@@ -29,16 +29,16 @@ import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import { AppError } from '#shared/errors.ts';
+import {
+  acquireForRequest,
+  insideErrors,
+  type SessionSandboxPorts,
+  type SessionSandboxSettings,
+} from './acquire-for-request.ts';
 import { type ApiEvent, type ApiRoute, queryText } from './api-route.ts';
 import { fenced, forwarded } from './preview-headers.ts';
 import { refuseAstray } from './preview-redirects.ts';
 import { bytesOf } from './request-body.ts';
-import {
-  acquireInside,
-  insideErrors,
-  type SessionSandboxPorts,
-  type SessionSandboxSettings,
-} from './session-sandbox.ts';
 
 export const previewRoute = {
   path: '/api/sessions/{id}/ports/{port}/{proxy+}',
@@ -103,7 +103,7 @@ const show = async (
   const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
   const { session } = await findSession(ports.turns, options);
   if (asksForUpgrade(event.headers)) requireUpgrade(event);
-  const acquired = await acquireInside(ports, { session, settings });
+  const acquired = await acquireForRequest(ports, { session, settings });
   const { sandbox } = acquired;
   const port = await leasePreviewPort(ports, acquired, target.port);
   const path = `/ports/${port}${asSent(rest)}${askedBy(event)}`;

@@ -19,11 +19,11 @@ import { mayUse } from '#shared/domain/access.ts';
 import { isUuid } from '#shared/domain/ids.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
+import type { SessionSandboxPorts } from './acquire-for-request.ts';
 import { type ApiEvent, type ApiRoute, json, pathValue, principalOf, queryOf } from './api-route.ts';
 import { answerWithEvents } from './output-stream.ts';
 import { bodyOf, bytesOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
-import type { SessionSandboxPorts } from './session-sandbox.ts';
 
 type Parts = { readonly ports: SessionSandboxPorts };
 

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
 import { newSession, workspaceOf } from '../../tests/conformance/session-fixture.ts';
+import type { SessionSandboxPorts, SessionSandboxSettings } from './acquire-for-request.ts';
 import type { ApiEvent } from './api-route.ts';
 import { programRoutes } from './program-routes.ts';
-import type { SessionSandboxPorts, SessionSandboxSettings } from './session-sandbox.ts';
 
 const beganAt = 1_000_000;
 const session = { ...newSession(), status: 'running' as const };

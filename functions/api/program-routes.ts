@@ -17,17 +17,17 @@ import {
 } from '#shared/contracts/rest/process-view.ts';
 import { processWaitMsMax } from '#shared/domain/limits.ts';
 import type { Session } from '#shared/domain/session.ts';
-import { type ApiRoute, json } from './api-route.ts';
-import { answerWhenDone } from './keep-alive-response.ts';
-import { acceptsEvents, answerWithEvents } from './output-stream.ts';
-import { bodyOf } from './request-body.ts';
-import { onSession } from './resource-route.ts';
 import {
   insideErrors,
   openingFor,
   type SessionSandboxPorts,
   type SessionSandboxSettings,
-} from './session-sandbox.ts';
+} from './acquire-for-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { answerWhenDone } from './keep-alive-response.ts';
+import { acceptsEvents, answerWithEvents } from './output-stream.ts';
+import { bodyOf } from './request-body.ts';
+import { onSession } from './resource-route.ts';
 
 const startErrors = [...insideErrors, 'file_not_found', 'tool_outcome_unknown'] as const;
 

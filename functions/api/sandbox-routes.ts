@@ -5,15 +5,15 @@ import { readLogs } from '#shared/application/sandbox/read-logs.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/workspace-view.ts';
-import { type ApiRoute, json } from './api-route.ts';
-import { bodyOf } from './request-body.ts';
-import { onSession } from './resource-route.ts';
 import {
-  acquireInside,
+  acquireForRequest,
   insideErrors,
   type SessionSandboxPorts,
   type SessionSandboxSettings,
-} from './session-sandbox.ts';
+} from './acquire-for-request.ts';
+import { type ApiRoute, json } from './api-route.ts';
+import { bodyOf } from './request-body.ts';
+import { onSession } from './resource-route.ts';
 
 export const sandboxRoutes = ({
   ports,
@@ -56,7 +56,7 @@ export const sandboxRoutes = ({
     },
     handler: async (event, { session }) => {
       const { port: wanted } = bodyOf(event, leaseBody);
-      const acquired = await acquireInside(ports, { session, settings });
+      const acquired = await acquireForRequest(ports, { session, settings });
       const port = await leasePreviewPort(ports, acquired, wanted);
       return json(201, portView(session.id, port));
     },

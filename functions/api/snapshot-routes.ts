@@ -16,11 +16,11 @@ import {
   snapshotsQuery,
   snapshotView,
 } from '#shared/contracts/rest/snapshot-view.ts';
+import type { SessionSandboxPorts } from './acquire-for-request.ts';
 import { type ApiRoute, json, pathId, principalOf, queryOf } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
 import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
-import type { SessionSandboxPorts } from './session-sandbox.ts';
 
 export type SnapshotPorts = SessionSandboxPorts & Deps<'snapshots'>;
 

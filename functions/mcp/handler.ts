@@ -5,7 +5,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
 import { makeGrantStore } from '#shared/adapters/aws/dynamo/oauth-grant-store.ts';
-import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-buckets.ts';
 import { makeRunningCallStore } from '#shared/adapters/aws/dynamo/running-call-store.ts';
 import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { makeSecretPointers } from '#shared/adapters/aws/dynamo/secret-pointer.ts';
@@ -15,7 +15,7 @@ import { openSandboxes } from '#shared/adapters/aws/sandboxes.ts';
 import { makeScheduleDispatcher } from '#shared/adapters/aws/schedule-dispatcher.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
+import { chooseProvider } from '#shared/adapters/models/configured-providers.ts';
 import { openIssuer } from '#shared/adapters/oidc/open-issuer.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { readEnvironment } from '#shared/config/environment.ts';

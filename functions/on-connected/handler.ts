@@ -13,7 +13,7 @@ import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { checkProvider } from '#shared/adapters/models/chosen-provider.ts';
+import { checkProvider } from '#shared/adapters/models/configured-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { sendGreeting } from '#shared/application/connection/send-greeting.ts';
 import { readEnvironment } from '#shared/config/environment.ts';

@@ -9,7 +9,7 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { makeEgressUsage } from '#shared/adapters/aws/dynamo/egress-usage.ts';
 import { makeEventLog } from '#shared/adapters/aws/dynamo/event-log.ts';
 import { makeProjectStore } from '#shared/adapters/aws/dynamo/project-store.ts';
-import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-buckets.ts';
 import { makeSessionStore } from '#shared/adapters/aws/dynamo/session-store.ts';
 import { makeTreeStore } from '#shared/adapters/aws/dynamo/trees.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
@@ -22,7 +22,7 @@ import { makeHostStandIn } from '#shared/adapters/egress/host-stand-in.ts';
 import { makeTcpEgress } from '#shared/adapters/egress/tcp-egress.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { makeBrokerWire } from '#shared/adapters/models/broker-wire.ts';
-import { modelAccess } from '#shared/adapters/models/model-access.ts';
+import { modelAccess } from '#shared/adapters/models/provider-access.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { holdRelay } from '#shared/application/relay/hold-relay.ts';
 import { readEnvironment } from '#shared/config/environment.ts';

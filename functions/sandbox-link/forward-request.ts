@@ -13,7 +13,7 @@ import { type FetchCall, linkHeader } from '#shared/contracts/sandbox-link.ts';
 import { isInRange } from '#shared/domain/ip-address.ts';
 import { AppError, type ErrorCode, errorBody, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { NotConnected, openRequest } from './sandbox-request.ts';
+import { NotConnected, openRequest } from './request-to-sandbox.ts';
 
 type Carrier = { readonly target: URL; readonly telemetry: Telemetry };
 

@@ -10,7 +10,7 @@ import { decode } from '#shared/contracts/decode.ts';
 import type { ApplyCall, RestoreAnswer, RestoreCall } from '#shared/contracts/sandbox-link.ts';
 import type { Manifest } from '#shared/domain/checkpoint.ts';
 import { anotherManifest, nameSome, type PackRun, packKey, planPackRuns, readManifest } from './manifest.ts';
-import { expectStatus, headersOf, openRequest, readJson } from './sandbox-request.ts';
+import { expectStatus, headersOf, openRequest, readJson } from './request-to-sandbox.ts';
 import { type LinkContext, silenceMsMax } from './save.ts';
 
 /** Every file of a workspace may be named as missing. */

@@ -34,7 +34,7 @@ import {
   openRequest,
   readJson,
   readRefusal,
-} from './sandbox-request.ts';
+} from './request-to-sandbox.ts';
 import { settle } from './settle.ts';
 
 export type LinkContext = {

@@ -1,7 +1,7 @@
 /** Tells a sandbox what became of a checkpoint that it sent. One that misses it sends the same again: a failure is logged alone. */
 import type { SaveCall } from '#shared/contracts/sandbox-link.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
-import { expectStatus, headersOf, openRequest } from './sandbox-request.ts';
+import { expectStatus, headersOf, openRequest } from './request-to-sandbox.ts';
 
 /** It waits behind other transfers of the sandbox. */
 const silenceMsMax = 60_000;

@@ -12,7 +12,7 @@ import type { SaveAnswer, SaveCall, SharedSaved } from '#shared/contracts/sandbo
 import { AppError, isAppError } from '#shared/errors.ts';
 import { nameSome } from './manifest.ts';
 import { type ReceivedShared, receiveShared } from './receive-shared.ts';
-import { expectStatus, headersOf, isOverBounds, openRequest, readRefusal } from './sandbox-request.ts';
+import { expectStatus, headersOf, isOverBounds, openRequest, readRefusal } from './request-to-sandbox.ts';
 import { type LinkContext, silenceMsMax } from './save.ts';
 import { settle } from './settle.ts';
 

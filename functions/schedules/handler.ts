@@ -8,7 +8,7 @@ import { makeScheduleStore } from '#shared/adapters/aws/dynamo/schedules.ts';
 import { openScheduler } from '#shared/adapters/aws/event-bridge-scheduler.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
-import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
+import { chooseProvider } from '#shared/adapters/models/configured-providers.ts';
 import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import { makeConverse } from '#shared/application/schedule/schedule-conversation.ts';
 import { sweepSchedules } from '#shared/application/schedule/sweep-schedules.ts';

@@ -1,12 +1,12 @@
 /** The WebSocket API's one integration: `$connect`, `$disconnect` and every frame a client sends. */
 import type { APIGatewayProxyResult, APIGatewayProxyWebsocketEventV2WithRequestContext } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';
-import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-buckets.ts';
 import { makeMetricsStore } from '#shared/adapters/aws/dynamo/usage-metrics.ts';
 import { compose } from '#shared/adapters/lambda/compose.ts';
 import { openLambdaRuntime } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { loadOnce } from '#shared/adapters/load-once.ts';
-import { chooseProvider } from '#shared/adapters/models/chosen-provider.ts';
+import { chooseProvider } from '#shared/adapters/models/configured-providers.ts';
 import { systemWorld } from '#shared/adapters/system-world.ts';
 import { openFrameMeter } from '#shared/application/access/frame-meter.ts';
 import { openGreetings } from '#shared/application/connection/await-greeting.ts';

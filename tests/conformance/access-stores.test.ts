@@ -4,7 +4,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { makeAuditLog } from '#shared/adapters/aws/dynamo/audit-log.ts';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
-import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-limiter.ts';
+import { makeFrameBucket, makeRateLimiter } from '#shared/adapters/aws/dynamo/rate-buckets.ts';
 import { makeSignInStore } from '#shared/adapters/aws/dynamo/sign-in-store.ts';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';

@@ -1,6 +1,6 @@
 /** A person who cancels, forgets, puts a file, stops, and says something to an agent that another agent started. */
 
-import { openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { acquireWithHeartbeat } from '#shared/application/sandbox/acquire-with-heartbeat.ts';
 import { saveWorkspace } from '#shared/application/sandbox/save-workspace.ts';
 import { resetHistory } from '#shared/application/session/reset-history.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
@@ -46,7 +46,7 @@ export const interruptAtRandom = async (users: Users, root: SessionId): Promise<
       if (what === 'stop') await endSession(ports, all.session, { reason: 'the user stopped it' });
       if (what !== 'file') return;
       const { lifetimes } = settings;
-      const { sandbox } = await openSandbox(ports, all.session, { lifetimes });
+      const { sandbox } = await acquireWithHeartbeat(ports, all.session, { lifetimes });
       await saveWorkspace(ports, sandbox);
     });
     if (what === 'stop' && id === root && random.chance(0.7)) return;

@@ -101,7 +101,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'asked-now': 'sessions-awaiting-approval',
   'kept-output': 'running-call-output',
   'kept-build': 'build-cache',
-  'kept-sandbox': 'sandbox-in-use',
+  'kept-sandbox': 'kept-by-processes',
   'files-left': 'files-at-turn-end',
   'leave-step': 'abandon-step',
   'take-over': 'recover-after-restart',
@@ -132,7 +132,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'session-files': 'read-files',
   'cancel-by-holder': 'ask-holder-to-cancel',
   'run-schedule': 'dispatch-schedule',
-  'operator-choice': 'chosen-provider',
+  'operator-choice': 'configured-providers',
   'model-wire': 'broker-wire',
   injection: 'secret-headers',
   perform: 'janitor-tasks',
@@ -153,6 +153,13 @@ const retiredFiles: Readonly<Record<string, string>> = {
   acknowledge: 'nag-exceptions',
   'session-label': 'status-label',
   'replay-events': 'send-greeting',
+  'open-sandbox': 'acquire-with-heartbeat',
+  'sandbox-in-use': 'kept-by-processes',
+  'session-sandbox': 'acquire-for-request',
+  'turn-budget': 'over-budget',
+  'rate-limiter': 'rate-buckets',
+  'chosen-provider': 'configured-providers',
+  'model-access': 'provider-access',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');

@@ -10,8 +10,8 @@ import { connect, type Socket } from 'node:net';
 import { AppError, isAppError } from '#shared/errors.ts';
 import type { Egress, EgressConnection, EgressTarget } from '#shared/ports/egress.ts';
 import { startInputTimeout } from '../input-timeout.ts';
-import { checkAddress, type Resolve } from '../mcp/checked-address.ts';
-import { within } from '../mcp/deadline.ts';
+import { checkAddress, type Resolve } from '../outbound/checked-address.ts';
+import { within } from '../outbound/deadline.ts';
 
 export type EgressOptions = {
   /** `host` or `host:port` each, which may be private. */

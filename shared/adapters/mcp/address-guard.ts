@@ -1,8 +1,8 @@
 /** `AddressGuard` by the same check that every connection passes again: a name may resolve differently in between. */
 import { isAppError } from '#shared/errors.ts';
 import type { AddressGuard } from '#shared/ports/mcp-servers.ts';
-import { checkAddress, type EgressSettings, parseUrl } from './checked-address.ts';
-import { within } from './deadline.ts';
+import { checkAddress, type EgressSettings, parseUrl } from '../outbound/checked-address.ts';
+import { within } from '../outbound/deadline.ts';
 
 /** A resolver that takes longer decides nothing about the address. */
 const lookupMsMax = 5000;

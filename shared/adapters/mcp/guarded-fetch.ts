@@ -8,11 +8,11 @@
 import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import type { AppError } from '#shared/errors.ts';
+import { checkAddress, type EgressSettings } from '../outbound/checked-address.ts';
+import { within } from '../outbound/deadline.ts';
+import { makeAgents, type PinnedRequest, sendPinned } from '../outbound/pinned-request.ts';
+import { explainFailure, unreachable } from '../outbound/unreachable.ts';
 import { boundedBody } from './bounded-body.ts';
-import { checkAddress, type EgressSettings } from './checked-address.ts';
-import { within } from './deadline.ts';
-import { makeAgents, type PinnedRequest, sendPinned } from './pinned-request.ts';
-import { explainFailure, unreachable } from './unreachable.ts';
 
 export type GuardedFetch = {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;

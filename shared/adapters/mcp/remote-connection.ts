@@ -6,8 +6,8 @@
  */
 import { Client } from '@modelcontextprotocol/client';
 import type { RemoteTarget } from '#shared/ports/mcp-servers.ts';
-import type { EgressSettings } from './checked-address.ts';
-import { type Deadline, within } from './deadline.ts';
+import type { EgressSettings } from '../outbound/checked-address.ts';
+import { type Deadline, within } from '../outbound/deadline.ts';
 import { makeGuardedFetch } from './guarded-fetch.ts';
 import type { Circumstances } from './remote-failure.ts';
 import { makeTransport, type RemoteTransport } from './remote-transport.ts';

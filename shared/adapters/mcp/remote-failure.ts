@@ -8,7 +8,7 @@ import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@
 import { cutMiddle } from '#shared/domain/text.ts';
 import { type AppError, isAppError } from '#shared/errors.ts';
 import type { ToolOutcome } from '#shared/ports/sandbox.ts';
-import { unreachable } from './unreachable.ts';
+import { unreachable } from '../outbound/unreachable.ts';
 import { lostCode, lostMessage } from './watched-transport.ts';
 
 export type Circumstances = {

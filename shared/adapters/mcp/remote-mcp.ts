@@ -15,8 +15,8 @@ import { decodeTools, listedToolsMax } from '#shared/contracts/tools/listed-tool
 import type { McpTool } from '#shared/domain/mcp/server.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import type { RemoteCall, RemoteMcp, RemoteTarget } from '#shared/ports/mcp-servers.ts';
-import type { EgressSettings } from './checked-address.ts';
-import { type Deadline, within } from './deadline.ts';
+import type { EgressSettings } from '../outbound/checked-address.ts';
+import { type Deadline, within } from '../outbound/deadline.ts';
 import { openConnection } from './remote-connection.ts';
 import { toListError, toOutcomeOf } from './remote-failure.ts';
 import { toRemoteOutcome } from './remote-result.ts';

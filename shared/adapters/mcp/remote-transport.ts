@@ -11,8 +11,8 @@ import {
   type StreamableHTTPReconnectionOptions,
 } from '@modelcontextprotocol/client';
 import type { RemoteTarget } from '#shared/ports/mcp-servers.ts';
-import { parseUrl } from './checked-address.ts';
-import { unreachable } from './unreachable.ts';
+import { parseUrl } from '../outbound/checked-address.ts';
+import { unreachable } from '../outbound/unreachable.ts';
 import { WatchedTransport } from './watched-transport.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

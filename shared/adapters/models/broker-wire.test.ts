@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BrokerProvider } from '#shared/domain/broker/provider.ts';
 import { makeBrokerWire } from './broker-wire.ts';
-import type { ModelAccess } from './model-access.ts';
+import type { ModelAccess } from './provider-access.ts';
 
 const key = 'sk-of-the-operator';
 const asked: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];

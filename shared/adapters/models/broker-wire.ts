@@ -8,7 +8,7 @@ import type { BrokerProvider } from '#shared/domain/broker/provider.ts';
 import { AppError } from '#shared/errors.ts';
 import type { BrokerWire } from '#shared/ports/broker-wire.ts';
 import { headerSafe } from './api-key.ts';
-import type { ModelAccess } from './model-access.ts';
+import type { ModelAccess } from './provider-access.ts';
 
 const defaultBases: Readonly<Record<BrokerProvider, string>> = {
   anthropic: 'https://api.anthropic.com',

@@ -6,10 +6,10 @@
  */
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { ModelProviders } from '#shared/ports/models.ts';
-import { bedrockUnchosen } from './chosen-provider.ts';
+import { bedrockUnchosen } from './configured-providers.ts';
 import { demoProvider } from './demo.ts';
-import type { ModelAccess } from './model-access.ts';
 import type { ModelBackend } from './model-backend.ts';
+import type { ModelAccess } from './provider-access.ts';
 
 export interface ModelBackends extends ModelProviders {
   open(provider: ProviderName): Promise<ModelBackend>;

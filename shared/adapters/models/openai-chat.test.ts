@@ -4,9 +4,9 @@ import type { HistoryMessage } from '#shared/domain/history.ts';
 import type { CallId, MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { answered, fakeWire, type Reply, streamed } from './fixtures/fake-wire.ts';
-import { modelAccess } from './model-access.ts';
 import { makeModelProviders } from './model-providers.ts';
 import { makeOpenAiProvider } from './openai.ts';
+import { modelAccess } from './provider-access.ts';
 
 const user = (text: string): HistoryMessage => ({ role: 'user', messageId: 'm' as MessageId, text });
 const request: ModelRequest = {

@@ -9,7 +9,6 @@ import OpenAI from 'openai';
 import type { ListedModel } from '#shared/domain/model.ts';
 import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
-import type { OpenAiApi } from './model-access.ts';
 import {
   answerStartMsMax,
   countMsMax,
@@ -29,6 +28,7 @@ import {
   translateError,
 } from './openai-errors.ts';
 import { countRequest, responseRequest } from './openai-input.ts';
+import type { OpenAiApi } from './provider-access.ts';
 import { streamAnswer } from './stream-answer.ts';
 import type { ToolNameRule } from './tool-names.ts';
 

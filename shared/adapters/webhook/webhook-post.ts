@@ -5,10 +5,10 @@
 import type { IncomingMessage } from 'node:http';
 import { answerBytesMax, attemptMsMax } from '#shared/domain/webhook/limits.ts';
 import type { SignedRequest, WebhookPost } from '#shared/ports/webhooks.ts';
-import { checkAddress, type EgressSettings, parseUrl } from '../mcp/checked-address.ts';
-import { within } from '../mcp/deadline.ts';
-import { makeAgents, sendPinned } from '../mcp/pinned-request.ts';
-import { explainFailure } from '../mcp/unreachable.ts';
+import { checkAddress, type EgressSettings, parseUrl } from '../outbound/checked-address.ts';
+import { within } from '../outbound/deadline.ts';
+import { makeAgents, sendPinned } from '../outbound/pinned-request.ts';
+import { explainFailure } from '../outbound/unreachable.ts';
 import { signatureHeaders } from './signature.ts';
 
 export type PostSettings = Omit<EgressSettings, 'setting'> & {

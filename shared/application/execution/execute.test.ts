@@ -11,7 +11,7 @@ import type { SandboxLink, SandboxTools } from '../../ports/sandbox.ts';
 import type { WorkspaceArchive } from '../../ports/workspace-archive.ts';
 import type { ExecutionDeps } from '../deps.ts';
 import { fillPool } from '../janitor/fill-pool.ts';
-import { requireActive } from '../sandbox/open-sandbox.ts';
+import { requireActive } from '../sandbox/acquire-with-heartbeat.ts';
 import { type Execution, execute } from './execute.ts';
 import { executeInBackground } from './execute-in-background.ts';
 

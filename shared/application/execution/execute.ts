@@ -12,7 +12,7 @@ import type { Session } from '../../domain/session.ts';
 import { AppError, type AppErrorDetails, errorBody, isAppError } from '../../errors.ts';
 import type { ToolProgress } from '../../ports/sandbox.ts';
 import type { ExecutionDeps } from '../deps.ts';
-import { type EnteredSandbox, enterSandbox } from '../sandbox/open-sandbox.ts';
+import { type EnteredSandbox, enterSandbox } from '../sandbox/acquire-with-heartbeat.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { beginExecution, type Entered, type ExecutionOptions, endExecution } from './begin-execution.ts';
 import { callInSandbox, type Ran, refuseCancelled } from './call-in-sandbox.ts';

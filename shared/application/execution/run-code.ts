@@ -12,7 +12,7 @@ import type { Language } from '../../domain/template.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
-import { enterSandbox } from '../sandbox/open-sandbox.ts';
+import { enterSandbox } from '../sandbox/acquire-with-heartbeat.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { beginCall, endExecution } from './begin-execution.ts';
 import { callInSandbox, type Ran } from './call-in-sandbox.ts';

@@ -7,7 +7,7 @@ import type { Lifetimes } from '../../domain/session-sweep.ts';
 import { isWaitingAlone } from '../../domain/turn/pending-work.ts';
 import { isAppError } from '../../errors.ts';
 import type { Deps, SandboxDeps } from '../deps.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { acquireWithHeartbeat } from '../sandbox/acquire-with-heartbeat.ts';
 
 type Settings = { readonly lifetimes: Lifetimes };
 
@@ -19,7 +19,7 @@ export const restartSandboxForApproval = async (
   const found = await ports.turns.getWithTurn(id);
   if (found === undefined || !isWaitingAlone(found.turn.state)) return { isBack: false };
   try {
-    await openSandbox(ports, found.session, settings);
+    await acquireWithHeartbeat(ports, found.session, settings);
     return { isBack: true };
   } catch (error) {
     if (!isAppError(error)) throw error;

@@ -13,8 +13,8 @@ import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { idleFrom, isResting, type Lifetimes, pausedUntil } from '../../domain/session-sweep.ts';
 import type { StopDeps } from '../deps.ts';
+import { keptByProcesses } from '../sandbox/kept-by-processes.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';
-import { keptByProcesses } from '../sandbox/sandbox-in-use.ts';
 import { workOf } from '../sandbox/turn-work.ts';
 
 /**

@@ -10,7 +10,7 @@ import { classify, type Failure } from '../../domain/execution-failure.ts';
 import { processWaitMsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
 import type { SandboxDeps } from '../deps.ts';
-import type { Opening } from '../sandbox/open-sandbox.ts';
+import type { Opening } from '../sandbox/acquire-with-heartbeat.ts';
 import { lossesForClient, recordClientLossNotice } from '../sandbox/record-loss-notice.ts';
 import { saveAfter } from '../sandbox/save-workspace.ts';
 import { type Program, recordProcess, startProcess } from './start-process.ts';

@@ -13,7 +13,7 @@ import type { Session } from '../../domain/session.ts';
 import { AppError, type AppErrorDetails, type ErrorCode, isAppError } from '../../errors.ts';
 import type { Deps, SandboxDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
-import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
+import { acquireWithHeartbeat, type Opening } from '../sandbox/acquire-with-heartbeat.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { savedAs } from '../sandbox/save-workspace.ts';
 import { onRelayWanted } from '../sandbox/start-relay.ts';
@@ -73,7 +73,7 @@ const openMarked = async (
   opening: Opening,
 ): Promise<AcquiredSandbox> => {
   for (let opens = 1; opens <= opensMax; opens += 1) {
-    const opened = await openSandbox(ports, session, { ...opening, hasProcesses: true });
+    const opened = await acquireWithHeartbeat(ports, session, { ...opening, hasProcesses: true });
     if (await markProcesses(ports, opened)) return opened;
   }
   throw new AppError('sandbox_unavailable', 'the sandbox stopped each time before the program began', {

@@ -10,7 +10,7 @@ import { AppError, isAppError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { SavedFileRequest } from '../../ports/workspace-archive.ts';
 import type { Deps } from '../deps.ts';
-import { requireActive } from './open-sandbox.ts';
+import { requireActive } from './acquire-with-heartbeat.ts';
 
 /** `watch`: only of a sandbox that runs, since saved files do not change. */
 export type FileWant = SavedWant | 'watch';

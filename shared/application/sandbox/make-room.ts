@@ -15,9 +15,9 @@ import { pausedUntil } from '../../domain/session-sweep.ts';
 import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { RoomDeps } from '../deps.ts';
 import { auditSlots } from './audit-slots.ts';
+import { isKeptByCalls, isKeptByProcesses } from './kept-by-processes.ts';
 import { markPaused } from './mark-paused.ts';
 import { readUsers } from './read-users.ts';
-import { isKeptByCalls, isKeptByProcesses } from './sandbox-in-use.ts';
 import { workOf } from './turn-work.ts';
 
 export type RoomRequest = {

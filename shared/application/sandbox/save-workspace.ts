@@ -22,8 +22,8 @@ import type { SandboxLogLine, SaveOutcome } from '../../ports/workspace-archive.
 import type { Deps, StopDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
+import { obsoleteObjects } from './held-objects.ts';
 import { logLineOf } from './log-line.ts';
-import { obsoleteObjects } from './obsolete-objects.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
 export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;

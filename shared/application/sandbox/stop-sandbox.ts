@@ -10,9 +10,9 @@ import { isPoolEntry } from '../../domain/pool.ts';
 import { isLastSaveOpen, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import type { HostTask } from '../../ports/sandbox.ts';
 import type { Deps, StopDeps } from '../deps.ts';
+import { recordLastEnds } from './kept-by-processes.ts';
 import { recordStopped } from './record-stopped.ts';
 import { releaseForkPins } from './release-fork-pins.ts';
-import { recordLastEnds } from './sandbox-in-use.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
 export type StopRequest = {

@@ -6,7 +6,7 @@ import type { Session } from '../../domain/session.ts';
 import { callInSandbox } from '../execution/call-in-sandbox.ts';
 import { openLazySandbox } from '../turn/tools/lazy-sandbox.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
-import { enterSandbox, openSandbox } from './open-sandbox.ts';
+import { acquireWithHeartbeat, enterSandbox } from './acquire-with-heartbeat.ts';
 import { recordLossNotice } from './record-loss-notice.ts';
 import { startedFor } from './sandbox-request.ts';
 
@@ -23,7 +23,7 @@ const open = async ({ dies = true, kind = 'agent' as Session['kind'] } = {}) => 
   await ports.sessions.create(second, { enters: {} });
   const { workspace } = first;
   const opening = { lifetimes: ports.lifetimes };
-  await openSandbox(ports, first, opening);
+  await acquireWithHeartbeat(ports, first, opening);
   if (!dies) {
     await ports.workspaces.markStopping(workspace, 1, { reason: 'idle', at: 2, dueAt: 3 });
     await ports.workspaces.recordStopRequest(workspace, 1, { at: 2 });
@@ -46,7 +46,7 @@ const open = async ({ dies = true, kind = 'agent' as Session['kind'] } = {}) => 
 
 test('a person who opens a file makes it ready: both agents are told, each once', async () => {
   const { ports, first, second, opening, hears } = await open();
-  await openSandbox(ports, first, opening);
+  await acquireWithHeartbeat(ports, first, opening);
   for (const session of [first, second]) {
     const { losses } = await hears(session);
     expect(losses?.generation).toBe(2);
@@ -67,7 +67,7 @@ test('an agent makes it ready: it is told, and so is the other', async () => {
 
 test('a turn takes them once', async () => {
   const { ports, first, opening } = await open();
-  await openSandbox(ports, first, opening);
+  await acquireWithHeartbeat(ports, first, opening);
   const left = new AbortController();
   const lazySandbox = openLazySandbox(ports, { ...startedFor(first), signal: left.signal });
   await lazySandbox.get();
@@ -85,11 +85,11 @@ test('a session that was not recorded as told is told again', async () => {
 
 test('losses of which nobody was told are told after the next start, which lost nothing', async () => {
   const { ports, first, second, opening, hears } = await open();
-  await openSandbox(ports, first, opening);
+  await acquireWithHeartbeat(ports, first, opening);
   await ports.workspaces.markStopping(first.workspace, 2, { reason: 'idle', at: 5, dueAt: 6 });
   await ports.workspaces.recordStopRequest(first.workspace, 2, { at: 5 });
   await ports.workspaces.markStopped(first.workspace, 2, { reason: 'idle', at: 7 });
-  expect((await openSandbox(ports, first, opening)).sandbox.generation).toBe(3);
+  expect((await acquireWithHeartbeat(ports, first, opening)).sandbox.generation).toBe(3);
   const { losses } = await hears(second);
   expect(losses?.notice).toContain(notice);
   await recordLossNotice(ports, second, losses);
@@ -98,7 +98,7 @@ test('losses of which nobody was told are told after the next start, which lost 
 
 test('a session of executions is told with the answer of its next call, and that its state is lost', async () => {
   const { ports, first, second, opening, calls, hears } = await open({ kind: 'execution' });
-  await openSandbox(ports, first, opening);
+  await acquireWithHeartbeat(ports, first, opening);
   const told = await calls(second);
   expect(told.notices).toEqual([expect.stringContaining(notice)]);
   expect(told.stateLost).toBe(true);
@@ -115,7 +115,7 @@ test("a client's call in an agent's session takes nothing from its agent", async
 
 test('a start that lost nothing tells nothing, and costs no request more', async () => {
   const { ports, first, second, opening, hears, takeRequests } = await open({ dies: false });
-  await openSandbox(ports, first, opening);
+  await acquireWithHeartbeat(ports, first, opening);
   takeRequests();
   const { losses, read } = await hears(second);
   expect(losses).toBeUndefined();

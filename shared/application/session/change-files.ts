@@ -3,8 +3,8 @@ import type { LiveSandbox } from '../../domain/sandbox.ts';
 import { AppError, isAppError, UnsentError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { FileDeps, StopDeps } from '../deps.ts';
+import { acquireWithHeartbeat } from '../sandbox/acquire-with-heartbeat.ts';
 import { filePath } from '../sandbox/browse-files.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { saveWorkspace } from '../sandbox/save-workspace.ts';
 import { type FileRequest, fileSuggestions } from './read-files.ts';
@@ -37,7 +37,7 @@ export const writeWorkspaceFile = async (
   ports: FileDeps,
   { session, path, opening, bytes }: FileRequest & { readonly bytes: Uint8Array },
 ): Promise<WrittenFile> => {
-  const { sandbox } = await openSandbox(ports, session, opening);
+  const { sandbox } = await acquireWithHeartbeat(ports, session, opening);
   const put = { signal: opening.signal, method: 'PUT', path: filePath(path), body: bytes };
   const response = await ports.link.fetch(sandbox, put);
   if (!response.ok) throw await refusalOf(response, () => fileSuggestions);

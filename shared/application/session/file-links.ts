@@ -13,8 +13,8 @@ import { stillHolds } from '../access/authenticate.ts';
 import { findSession } from '../access/find-session.ts';
 import { throttleLinks } from '../access/throttle.ts';
 import type { AccessDeps, Deps, FileDeps } from '../deps.ts';
+import { requireActive } from '../sandbox/acquire-with-heartbeat.ts';
 import { browseFiles, readAddressOf } from '../sandbox/browse-files.ts';
-import { requireActive } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { fileSuggestions } from './read-files.ts';
 

@@ -10,8 +10,8 @@ import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';
 import type { FileDeps } from '../deps.ts';
+import { acquireWithHeartbeat, type Opening } from '../sandbox/acquire-with-heartbeat.ts';
 import { browseFiles, type FileWant, readAddressOf } from '../sandbox/browse-files.ts';
-import { type Opening, openSandbox } from '../sandbox/open-sandbox.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 
 export type FileRequest = {
@@ -70,7 +70,7 @@ export const listWorkspaceFiles = async (ports: FileDeps, options: FileRequest):
   (await fetchFiles(ports, options, 'folder')).json();
 
 const sandboxOf = async (ports: FileDeps, { session, opening }: FileRequest): Promise<LiveSandbox> =>
-  (await openSandbox(ports, session, opening)).sandbox;
+  (await acquireWithHeartbeat(ports, session, opening)).sandbox;
 
 const request = ({ opening }: FileRequest) => ({
   signal: opening.signal,

@@ -13,8 +13,8 @@ import { pendingWork } from '../../domain/turn/pending-work.ts';
 import { AppError } from '../../errors.ts';
 import { auditRow, recordAudit } from '../access/audit.ts';
 import type { StopDeps } from '../deps.ts';
-import { obsoleteObjects } from '../sandbox/obsolete-objects.ts';
-import { requireActive } from '../sandbox/open-sandbox.ts';
+import { requireActive } from '../sandbox/acquire-with-heartbeat.ts';
+import { obsoleteObjects } from '../sandbox/held-objects.ts';
 import { callsIn, liveSandboxOf } from '../sandbox/sandbox-processes.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 

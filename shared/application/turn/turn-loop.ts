@@ -35,6 +35,7 @@ import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
 import { unlessAbandoned } from './holder/abandon-step.ts';
 import { acquireTurn } from './holder/acquire-turn.ts';
+import { handOver, keepLease, releaseLease } from './holder/keep-lease.ts';
 import {
   type CommitOutcome,
   loadTurn,
@@ -42,7 +43,6 @@ import {
   type StepLimits,
   type TurnContext,
 } from './holder/turn-context.ts';
-import { handOver, keepLease, releaseLease } from './holder/turn-lease.ts';
 import { runModelStep } from './model/model-step.ts';
 import { failTurn } from './requests/fail-turn.ts';
 import { killWork } from './runtime/kill-work.ts';

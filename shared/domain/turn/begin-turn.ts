@@ -3,8 +3,8 @@
 import type { Attachment } from '../attachment.ts';
 import type { MessageId, TurnId } from '../ids.ts';
 import { noUsage } from '../model.ts';
+import { endOverBudget, isOverBudget } from './over-budget.ts';
 import type { EventOf, Thinking, TurnLimits, TurnRecord, TurnState, TurnStep } from './turn.ts';
-import { endOverBudget, isOverBudget } from './turn-budget.ts';
 import { end, followedBy, type StepOutput, silently } from './turn-step.ts';
 
 type Asked = {

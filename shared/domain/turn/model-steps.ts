@@ -12,10 +12,10 @@ import {
   leftOut,
   queuedCalls,
 } from './call-queue.ts';
+import { endOverBudget, isOverBudget } from './over-budget.ts';
 import { queueStep } from './queue-steps.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
 import type { Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
-import { endOverBudget, isOverBudget } from './turn-budget.ts';
 import { end, followedBy, type StepOutput } from './turn-step.ts';
 
 type ThinkingEnd = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;

@@ -1,7 +1,8 @@
 /** The step that follows a queue of calls: a person decides, the approved calls run, the model is called again, or the turn ends. */
+
+import { endOverBudget, isOverBudget } from './over-budget.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Acting, Deciding, TurnLimits, TurnStep } from './turn.ts';
-import { endOverBudget, isOverBudget } from './turn-budget.ts';
 import { end, silently } from './turn-step.ts';
 
 /** A turn decides while a call waits for a person. Then the approved calls run; without one the model is called again. */

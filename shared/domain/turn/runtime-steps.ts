@@ -8,9 +8,9 @@
 
 import { type RuntimeReply, type RuntimeWork, runtimeStartsMax } from '../runtime.ts';
 import { addUsage, allowedEntries, firstApproval, queuedCalls } from './call-queue.ts';
+import { endOverBudget, isOverBudget } from './over-budget.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Deciding, EventOf, Repetition, Running, Thinking, TurnLimits, TurnStep } from './turn.ts';
-import { endOverBudget, isOverBudget } from './turn-budget.ts';
 import { end, followedBy, ignore, type StepOutput, silently } from './turn-step.ts';
 
 type Carried<State> = State & { readonly runtime: RuntimeWork };

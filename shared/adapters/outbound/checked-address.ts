@@ -1,5 +1,5 @@
 /**
- * A URL that a user registered, checked: the addresses a connection may go to, and no others.
+ * A host that a user named, checked: the addresses a connection may go to, and no others.
  *
  * All addresses of a name are checked, and a single private one refuses the name: the resolver decides which of
  * them a connection would take. Hosts the operator has named may be anywhere.

@@ -33,7 +33,7 @@ export type EnteredSandbox = AcquiredSandbox & {
   readonly recorded: Promise<void>;
 };
 
-export const openSandbox = async (
+export const acquireWithHeartbeat = async (
   ports: SandboxDeps,
   session: Session,
   opening: Opening,

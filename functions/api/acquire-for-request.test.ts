@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerSilenceMsMax, sandboxWaitMsMax } from '#shared/domain/limits.ts';
-import { openingFor } from './session-sandbox.ts';
+import { openingFor } from './acquire-for-request.ts';
 
 /** CloudFront's limit for the time between two bytes of an answer, as infra/constructs/distribution.ts sets it. */
 const proxySilenceMs = 60_000;

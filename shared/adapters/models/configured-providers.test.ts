@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkProvider, chooseProvider, configuredProviders, keyOf } from './chosen-provider.ts';
+import { checkProvider, chooseProvider, configuredProviders, keyOf } from './configured-providers.ts';
 
 test.each([
   [{}, 'demo'],

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { seldom } from './seldom.ts';
+import { atMostEvery } from './at-most-every.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('keys that are lost one after the other are told once, and again after a while', () => {
   let told = 0;
-  const tell = seldom(() => {
+  const tell = atMostEvery(() => {
     told += 1;
   }, 6000);
   for (let key = 0; key < 10; key += 1) tell();

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { headersOf, NotConnected, openRequest, readJson } from './sandbox-request.ts';
+import { headersOf, NotConnected, openRequest, readJson } from './request-to-sandbox.ts';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {

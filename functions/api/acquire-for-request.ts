@@ -6,7 +6,7 @@
  */
 import type { FileDeps } from '#shared/application/deps.ts';
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
-import { type Opening, openSandbox } from '#shared/application/sandbox/open-sandbox.ts';
+import { acquireWithHeartbeat, type Opening } from '#shared/application/sandbox/acquire-with-heartbeat.ts';
 import { answerSilenceMsMax } from '#shared/domain/limits.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -27,10 +27,10 @@ export const insideErrors = [
   'sandbox_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-export const sessionSandbox = async (
+export const sandboxForRequest = async (
   ports: SessionSandboxPorts,
   options: OpenRequest,
-): Promise<LiveSandbox> => (await acquireInside(ports, options)).sandbox;
+): Promise<LiveSandbox> => (await acquireForRequest(ports, options)).sandbox;
 
 type OpenRequest = {
   readonly session: Session;
@@ -40,12 +40,12 @@ type OpenRequest = {
 };
 
 /** The sandbox with its workspace, as it was read. */
-export const acquireInside = (
+export const acquireForRequest = (
   ports: SessionSandboxPorts,
   { session, settings, beginsEarly = false }: OpenRequest,
 ): Promise<AcquiredSandbox> => {
   const { waitMs, ...opening } = openingFor(settings);
-  return openSandbox(ports, session, beginsEarly ? opening : { ...opening, waitMs });
+  return acquireWithHeartbeat(ports, session, beginsEarly ? opening : { ...opening, waitMs });
 };
 
 export const openingFor = ({ lifetimes }: SessionSandboxSettings): Opening & { readonly waitMs: number } => ({

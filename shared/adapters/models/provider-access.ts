@@ -1,6 +1,6 @@
 /** The access to each provider, from the operator's settings; a key that is an ARN is read when it is needed. */
 import type { BedrockSettings } from './bedrock.ts';
-import { keyOf, type ModelVariables, needsNoKey, usesBedrock } from './chosen-provider.ts';
+import { keyOf, type ModelVariables, needsNoKey, usesBedrock } from './configured-providers.ts';
 
 export type ProviderAccess = {
   /** Throws `provider_not_configured` when there is none. */

@@ -10,8 +10,8 @@ import {
 import { fake } from '../../../../tests/fake.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { TurnStore } from '../../../ports/turn-store.ts';
+import { handOver, keepLease, releaseLease } from './keep-lease.ts';
 import type { TurnContext } from './turn-context.ts';
-import { handOver, keepLease, releaseLease } from './turn-lease.ts';
 
 const hold = async (answers: readonly (boolean | Error)[]) => {
   const { ports, warned, clock } = openQuietPorts();
