@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { errorRules } from '#shared/errors.ts';
 import { type Routes, refusal, startFakeDeployment, type Talk } from './fixtures/fake-deployment.ts';
 import { makeMachine } from './fixtures/run-cli.ts';
 
@@ -104,7 +105,7 @@ describe('login', () => {
     const wrong = await run(['login', '--url', fake.url], { stdin: 'sp_wrong\n' });
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toBe(
-      'sallyport: a valid token is required (unauthenticated)\n  Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which takes precedence.\n',
+      'sallyport: a valid token is required (unauthenticated)\n  Give a valid token: `npm start` prints one, and `sallyport token create` makes others.\n',
     );
     await expect(stat(path)).rejects.toThrow('ENOENT');
     expect((await run(['login', '--url', `${fake.url}/#token=${token}`])).code).toBe(0);
@@ -423,6 +424,30 @@ describe('a chat over an interrupted connection', () => {
     await using one = await loggedIn(routes, talk);
     expect((await one.run(['chat', 'hi'])).stdout).toBe('Hello\n');
     expect(JSON.parse((await one.run(['chat', '--json', 'hi'])).stdout)).toMatchObject({ text: 'Hello' });
+  });
+
+  test('a turn that failed says why: in JSON by its code, on a terminal with advice', async () => {
+    const talk: Talk = ({ send, onAction }) => {
+      send({ type: 'system:ready', data: { lastSeq: -1 } });
+      onAction(({ messageId }) => {
+        send({ type: 'message', seq: 0, data: { messageId, role: 'user', text: 'x' } });
+        const ofCall = { code: 'tool_failed', message: 'Tool a failed: no', callId: 'c' };
+        send({ type: 'agent:error', seq: 1, data: ofCall });
+        send({
+          type: 'agent:error',
+          seq: 2,
+          data: { code: 'provider_auth_failed', message: 'the key is wrong' },
+        });
+        send({ type: 'completion', seq: 3, data: { turnId: 't', stopReason: 'error', text: '' } });
+      });
+    };
+    await using one = await loggedIn({ 'POST /api/sessions': { status: 201, body: { id: 's' } } }, talk);
+    const { code, stdout } = await one.run(['chat', '--json', 'hi']);
+    const error = { code: 'provider_auth_failed', message: 'the key is wrong' };
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { stopReason: 'error', error }]);
+    const { stderr } = await one.run(['chat', 'hi']);
+    expect(stderr).toContain('! the key is wrong (provider_auth_failed)\n');
+    expect(stderr).toContain(`\n  ${errorRules.provider_auth_failed.advice}\n`);
   });
 
   test('a refusal on the socket becomes the error of the command', async () => {

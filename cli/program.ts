@@ -30,7 +30,7 @@ import { workspaceCommands } from './commands/workspaces.ts';
 import { makeClient } from './runtime/client.ts';
 import { type Call, type Command, nearest, parseCommand, usageLine, usageLines } from './runtime/command.ts';
 import { requireDeployment } from './runtime/deployment.ts';
-import { isEnded, toFailure, wrongUsage } from './runtime/failure.ts';
+import { isEnded, refusedToken, toFailure, wrongUsage } from './runtime/failure.ts';
 import type { Host } from './runtime/host.ts';
 import { makeOutput, type Output } from './runtime/output.ts';
 import { withWholeIds } from './runtime/session-ids.ts';
@@ -97,14 +97,20 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
   if (flags.includes('--help') || flags.includes('-h')) return printCommandHelp(command, output);
   const parsed = parseCommand(command, [...flags, ...rest.args]);
   if (parsed.isSet('help')) return printCommandHelp(command, output);
+  let found: ReturnType<typeof requireDeployment> | undefined;
   let made: ReturnType<Call['client']> | undefined;
   const client: Call['client'] = () => {
-    made ??= requireDeployment(host).then(makeClient);
+    found ??= requireDeployment(host);
+    made ??= found.then(makeClient);
     return made;
   };
   const request: Call['request'] = async (...given) => (await client()).request(...given);
-  const call = await withWholeIds(command, { ...parsed, host, output, client, request });
-  return (await command.run(call)) ?? 0;
+  try {
+    const call = await withWholeIds(command, { ...parsed, host, output, client, request });
+    return (await command.run(call)) ?? 0;
+  } catch (error) {
+    throw found === undefined ? error : refusedToken(error, (await found).source);
+  }
 };
 
 const programFlags = new Set(['--json', '--help', '-h', '--version', '-v']);

@@ -143,7 +143,8 @@ const askPrefix = async (
     note(`Only commands can have a prefix; \`always\` allows every later call of ${visibleLine(name)}.`);
     return undefined;
   }
-  const prefix = (await questions.askDetail('Allow later commands that begin with: '))?.trim() ?? '';
+  const prefix = (await questions.askDetail('Allow later commands that begin with: '))?.trim();
+  if (prefix === undefined) return undefined;
   const grant = {
     id: '',
     tool: name,

@@ -6,7 +6,8 @@ import type { Completion, MessageChoices } from '../conversation/conversation.ts
 import { type Chat, openChat } from '../conversation/open-chat.ts';
 import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value } from '../runtime/command.ts';
-import { exitCodes, wrongUsage } from '../runtime/failure.ts';
+import { adviceFor, exitCodes, wrongUsage } from '../runtime/failure.ts';
+import type { Output } from '../runtime/output.ts';
 import { readPiped } from '../runtime/prompt.ts';
 import { namedChoices, newSessionOf, newSessionOptions, newSessionUsage } from './new-session.ts';
 import { endingSession, makeSession } from './session-end.ts';
@@ -73,14 +74,23 @@ const checkSession = async (call: Call, client: Sallyport, id: string): Promise<
   await client.request(api.showSession, { params: { id } });
 };
 
-const answerOnce = async ({ call, sessionId, talk }: Chat, message: string): Promise<number> => {
+const answerOnce = async ({ call, sessionId, talk, failed }: Chat, message: string): Promise<number> => {
   const completion = await talk.say(message, choicesFor(call));
   const { turnId, stopReason, text, usage } = completion;
   const { output, host } = call;
-  if (output.isJson) output.result({ sessionId, turnId, stopReason, text, usage }, () => []);
+  const { code, message: reason } = (stopReason === 'error' ? failed() : undefined) ?? {};
+  const error = code === undefined ? {} : { error: { code, message: reason } };
+  if (output.isJson) output.result({ sessionId, turnId, stopReason, text, usage, ...error }, () => []);
   else if (!call.isSet('stop') && host.stderr.isTTY === true)
     output.note(`Continue with \`sallyport chat --session ${sessionId}\`.`);
+  if (code !== undefined && !output.isJson) printAdvice(output, code);
   return exitCodeOf(completion);
+};
+
+/** The failure itself was printed as it came. */
+const printAdvice = (output: Output, code: string): void => {
+  const advice = adviceFor(code);
+  if (advice !== undefined) output.note(`  ${advice}`);
 };
 
 const exitCodeOf = ({ stopReason }: Completion): number => {
@@ -101,7 +111,7 @@ const printSession = (
 ): void => {
   const demo = provider === 'demo' ? ', not a language model: try `$ uname -a`' : '';
   call.output.note(`Session ${sessionId}, model ${model} (${provider})${demo}.`);
-  call.output.note('Ctrl-C cancels the turn, twice exits; Ctrl-D exits.');
+  call.output.note('Ctrl-C cancels a turn. At the prompt it exits, as Ctrl-D does.');
 };
 
 const isLeaving = (error: unknown): boolean =>
@@ -129,7 +139,7 @@ export const chatCommand: Command = {
   details: [
     'With a message (or one on stdin) it prints the answer and exits. A call that needs approval prompts on a terminal and',
     'is rejected otherwise; --yes approves all calls. --stop ends the session afterwards.',
-    '--json prints {sessionId, turnId, stopReason, text, usage}.',
+    '--json prints {sessionId, turnId, stopReason, text, usage}, and error {code, message} of a turn that failed.',
   ],
   options: {
     session: value,

@@ -10,7 +10,7 @@ import {
   readUrl,
   storeDeployment,
 } from '../runtime/deployment.ts';
-import { wrongUsage } from '../runtime/failure.ts';
+import { refusedToken, toFailure, wrongUsage } from '../runtime/failure.ts';
 import { factLines } from '../runtime/output.ts';
 import { askLine, askSecret } from '../runtime/prompt.ts';
 
@@ -25,7 +25,11 @@ const run = async (call: Call): Promise<undefined> => {
   if (!isToken(token)) throw wrongUsage('a token consists of printable characters without spaces');
   if (url.startsWith('http:') && !isLoopback(url))
     output.note(`Warning: ${url} is not encrypted, so the token can be read on the network.`);
-  await makeClient({ url, token }).request(api.listSessions);
+  await makeClient({ url, token })
+    .request(api.listSessions)
+    .catch((error: unknown) => {
+      throw refusedToken(error, 'given');
+    });
   const path = await storeDeployment(host, { url, token });
   output.result({ url, token: maskToken(token), path }, () => [
     `Logged in to ${url}. The token is stored in ${path}.`,
@@ -76,6 +80,8 @@ export const logoutCommand: Command = {
   },
 };
 
+type Found = { readonly accepted?: boolean; readonly name?: string; readonly scope?: string };
+
 export const whoamiCommand: Command = {
   name: 'whoami',
   usage: '',
@@ -84,18 +90,26 @@ export const whoamiCommand: Command = {
   run: async (call) => {
     const { url, source } = await findDeployment(call.host);
     const client = await call.client();
-    const { name, scope } = await client.request(api.access);
     const token = maskToken(client.token ?? '');
-    const named = name === undefined ? {} : { name };
-    call.output.result({ url, token, source, accepted: true, ...named, scope }, () =>
-      factLines([
-        ['url', url],
-        ['token', `${token} (accepted)`],
-        ['from', source === 'file' ? 'the stored login' : 'the environment'],
-        ['name', name],
-        ['scope', scope],
-      ]),
-    );
+    const show = (verdict: string, found: Found): void =>
+      call.output.result({ url, token, source, ...found }, () =>
+        factLines([
+          ['url', url],
+          ['token', `${token} (${verdict})`],
+          ['from', source === 'file' ? 'the stored login' : 'the environment'],
+          ['name', found.name],
+          ['scope', found.scope],
+        ]),
+      );
+    try {
+      const { name, scope } = await client.request(api.access);
+      show('accepted', { accepted: true, ...(name === undefined ? {} : { name }), scope });
+    } catch (error) {
+      // The facts help most where the server does not: which URL, and which of two tokens.
+      const isRefused = toFailure(error).body.error.code === 'unauthenticated';
+      show(isRefused ? 'refused' : 'not checked', isRefused ? { accepted: false } : {});
+      throw error;
+    }
     return undefined;
   },
 };

@@ -115,9 +115,14 @@ const tested = async (call: Call): Promise<number> => {
     answer.ok
       ? `${idOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
       : `${idOf(call)} does not work: ${answer.error}`,
+    ...(/HTTP 40[13]\b/.test(answer.error ?? '') ? [unauthorized] : []),
   ]);
   return answer.ok ? 0 : 1;
 };
+
+/** No program of ours signs in to a server by OAuth. */
+const unauthorized =
+  '  Put a token of that service into its header Authorization: `sallyport mcp add … --header`. A sign-in (OAuth) is not supported.';
 
 const countOf = ({ length }: readonly unknown[] = []): string =>
   length === 1 ? '1 tool' : `${length} tools`;

@@ -4,7 +4,7 @@
  * The person at the terminal decides each call that needs approval; without a terminal it is rejected, with a note. Ctrl-C
  * cancels the turn, and a second one leaves.
  */
-import type { Frame } from '#sdk/frames.ts';
+import type { Frame, FrameOf } from '#sdk/frames.ts';
 import type { Sallyport } from '#sdk/sallyport.ts';
 import { makeApprover } from '../approval/approver.ts';
 import type { Call } from '../runtime/command.ts';
@@ -20,12 +20,18 @@ export type Chat = {
   readonly questions: Questions | undefined;
   /** Rejects when the person wants to leave. */
   readonly left: Promise<never>;
+  /** The error with which the last turn ended, if it did. */
+  readonly failed: () => TurnFailure | undefined;
 };
+
+type TurnFailure = Pick<FrameOf<'agent:error'>['data'], 'code' | 'message'>;
 
 /** True for a frame after which a call, or each call of its session, is no longer pending. */
 const isSettling = ({ type, data }: Frame): boolean =>
   ['tool:decided', 'tool:rejected', 'completion'].includes(type) ||
   ('kind' in data && data.kind === 'child_settled');
+
+type State = { interrupts: number; isTurning: boolean; failure?: TurnFailure | undefined };
 
 const isThought = ({ type }: Frame): boolean => type === 'reasoning' || type === 'reasoning_delta';
 
@@ -35,15 +41,16 @@ export const openChat = (
 ): Chat => {
   const { output, host } = call;
   const isScreen = host.stdout.isTTY === true;
+  const kept = call.isSet('stop') ? [] : [`The session stays: \`sallyport chat --session ${sessionId}\`.`];
   // A pipe gets the answer alone, with the outputs that it repeats.
   const view = makeTurnView({ dim: output.dim, pointsAtOutput: isScreen });
   const leaving = Promise.withResolvers<never>();
   leaving.promise.catch(() => undefined);
-  const state = { interrupts: 0, isTurning: false };
+  const state: State = { interrupts: 0, isTurning: false };
   const onInterrupt = (): void => {
     state.interrupts += 1;
     if (state.interrupts > 1 || !state.isTurning) {
-      leaving.reject(failure('interrupted', 'left', { exitCode: exitCodes.interrupted }));
+      leaving.reject(failure('interrupted', 'left', { exitCode: exitCodes.interrupted, suggestions: kept }));
       return;
     }
     output.note('\nCancelling; Ctrl-C again exits.');
@@ -56,6 +63,7 @@ export const openChat = (
   /** A pipe gets the answer alone; everything else goes to stderr. */
   const show = (frame: Frame): void => {
     if (isSettling(frame)) approver.settle(frame);
+    if (frame.type === 'agent:error' && frame.data.callId === undefined) state.failure = frame.data;
     if (output.isJson || (!isScreen && isThought(frame))) return;
     const isAnswer = isScreen || ['delta', 'message'].includes(frame.type);
     output.text(view.take(frame), isAnswer ? 'stdout' : 'stderr');
@@ -68,7 +76,7 @@ export const openChat = (
   const talk: Conversation = {
     ...inner,
     say: async (text, choices) => {
-      Object.assign(state, { interrupts: 0, isTurning: true });
+      Object.assign(state, { interrupts: 0, isTurning: true, failure: undefined });
       try {
         return await Promise.race([inner.say(text, choices), leaving.promise]);
       } finally {
@@ -80,5 +88,5 @@ export const openChat = (
       inner.close();
     },
   };
-  return { call, sessionId, talk, questions, left: leaving.promise };
+  return { call, sessionId, talk, questions, left: leaving.promise, failed: () => state.failure };
 };

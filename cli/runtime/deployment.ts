@@ -76,9 +76,11 @@ export const findDeployment = async (host: Host): Promise<FoundDeployment> => {
   return { url, token, source: token === undefined ? 'none' : 'file' };
 };
 
-export const requireDeployment = async (host: Host): Promise<Deployment> => {
-  const { url, token } = await findDeployment(host);
-  if (token !== undefined) return { url, token };
+export const requireDeployment = async (
+  host: Host,
+): Promise<Deployment & { readonly source: 'environment' | 'file' }> => {
+  const { url, token, source } = await findDeployment(host);
+  if (token !== undefined && source !== 'none') return { url, token, source };
   throw failure('not_logged_in', `no token for ${url}`, {
     suggestions: ['Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.'],
   });

@@ -4,6 +4,7 @@
  * A failure of the machine or of the connection gets a code of ours; a refusal keeps the server's code and message.
  */
 import { type ErrorFacts, SallyportError } from '#sdk/errors.ts';
+import { errorRules, isErrorCode } from '#shared/errors.ts';
 import { stripControls } from './control-characters.ts';
 
 export type ErrorBody = { readonly error: ErrorFacts };
@@ -56,20 +57,35 @@ export const toFailure = (error: unknown): CliFailure => {
   return failure('unexpected', message, { cause: error });
 };
 
-const loginHint =
-  'Run `sallyport login` with a valid token (`npm start` prints one), or set SALLYPORT_TOKEN, which takes precedence.';
+/** Of a token that the server refuses: the person has to know which one that is. */
+const tokenHints = {
+  environment:
+    'SALLYPORT_TOKEN of the environment is the token that was refused: set it to a valid one, or unset it.',
+  file: 'The stored token was refused: run `sallyport login` with a valid one.',
+  given: 'Give a valid token: `npm start` prints one, and `sallyport token create` makes others.',
+} as const;
+
+/** The failure as it is, but for a refused token. */
+export const refusedToken = (error: unknown, source: keyof typeof tokenHints): unknown =>
+  error instanceof SallyportError && error.code === 'unauthenticated'
+    ? new CliFailure({ error: { ...error.facts, suggestions: [tokenHints[source]] } }, { cause: error })
+    : error;
+
 const limitHint =
   'List active sessions with `sallyport sessions` and end some with `sallyport stop <id…>`. With --stop, `chat` and `exec` end their own.';
 const startHint =
-  'Start it with `npm start`, or check the URL with `sallyport whoami` and name another one with `sallyport login --url <url>`.';
+  'Start it with `npm start`, or name another URL with `sallyport login --url <url>`. `sallyport whoami` shows the one in use.';
 const hints: Readonly<Record<string, string>> = {
-  unauthenticated: loginHint,
   unreachable: startHint,
-  unexpected_answer: 'Check the URL with `sallyport whoami`.',
+  unexpected_answer: 'Check the URL: `sallyport whoami` shows the one in use.',
   resource_limit_exceeded: limitHint,
 };
 /** Codes whose suggestions are meant for programs and replaced by a hint. */
-const hasOwnHint: ReadonlySet<string> = new Set(['unauthenticated', 'unreachable', 'unexpected_answer']);
+const hasOwnHint: ReadonlySet<string> = new Set(['unreachable', 'unexpected_answer']);
+
+/** For an error that comes without advice of its own: one of a turn. */
+export const adviceFor = (code: string): string | undefined =>
+  hints[code] ?? (isErrorCode(code) ? errorRules[code].advice : undefined);
 
 /** The message with its code, then one line per suggestion. */
 export const describeFailure = ({ error }: ErrorBody): readonly string[] => {
