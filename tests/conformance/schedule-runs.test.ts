@@ -166,7 +166,7 @@ test('J7: a run without a credential is not started, and disables its schedule',
   world.at.now = begin + minute;
   world.faults.token = 'gone';
   await world.dispatch(schedule.id, begin + minute);
-  const problem = 'the credential of its creator is no longer valid: the schedule is disabled';
+  const problem = 'the credential of its creator is no longer valid';
   expect(await historyOf(world, schedule)).toMatchObject([{ state: 'failed', problem }]);
   expect((await stateOf(world, schedule)).schedule).toMatchObject({
     isEnabled: false,

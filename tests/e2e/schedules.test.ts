@@ -483,7 +483,7 @@ test('a schedule whose token was revoked stops with the reason, and runs again f
   await sweep(id);
   await cloud.ask(`/api/tokens/${made.id}`, { method: 'DELETE' });
   await trigger(id);
-  const problem = 'the credential of its creator is no longer valid: the schedule is disabled';
+  const problem = 'the credential of its creator is no longer valid';
   expect((await ended(id, 2))[0]).toMatchObject({ status: 'failed', startedAt: null, error: problem });
   expect(await show(id)).toMatchObject({ enabled: false, nextRunAt: null, disabledReason: problem });
   await cloud.ask(`/api/schedules/${id}`, { method: 'PATCH', body: '{"enabled":true}' });

@@ -21,13 +21,36 @@ const tones: Readonly<Record<WebhookDelivery['state'], Tone>> = {
 };
 export const deliveryTone = ({ state }: WebhookDelivery): Tone => tones[state];
 
-/** The outcome of the last attempt. */
+/** The outcome of the last attempt. An error that says no more than the status is left out. */
 export const answerLabel = ({ lastStatus, lastError, attempts }: WebhookDelivery): string => {
   if (attempts === 0) return 'not sent yet';
-  const answer = lastStatus === undefined ? 'no response' : `HTTP ${lastStatus}`;
   const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-  return [answer, ...(lastError === undefined ? [] : [lastError]), tries].join(' · ');
+  return [...outcome(lastStatus, lastError), tries].join(' · ');
 };
+
+const outcome = (status: number | undefined, error: string | undefined): readonly string[] => {
+  if (status === undefined) return error === undefined ? ['no response'] : ['no response', error];
+  const answer = `HTTP ${status}`;
+  return error === undefined || error === `it answered with ${answer}` ? [answer] : [answer, error];
+};
+
+/** The outcome of a test. */
+export const testLabel = ({ status, error, durationMs }: WebhookTest): string => {
+  const [answer = '', why] = outcome(status, error);
+  return `${answer.replace(/^n/, 'N')} after ${durationMs} ms${why === undefined ? '' : `: ${why}`}`;
+};
+
+type WebhookTest = {
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+  readonly durationMs: number;
+};
+
+/** Most receivers answer so where the signature does not fit. */
+export const secretAdvice = (status: number | undefined): string | undefined =>
+  status === 401 || status === 403
+    ? 'The receiver refused the request: compare its secret. A lost secret cannot be shown again. Then create the webhook anew.'
+    : undefined;
 
 /** Problem of a URL that the server would reject. */
 export const urlProblem = (url: string): string | undefined => {
