@@ -55,7 +55,7 @@ export type Tree = {
 export type TreeSpend = {
   readonly root: SessionId;
   readonly usd: number;
-  /** The most that it may have cost besides. Absent: nothing. */
+  /** The most that it may have cost besides; negative where earlier tries are known to have cost a part of it. Absent: nothing. */
   readonly unsettledUsd?: number | undefined;
   /** The slices that pay for it. Absent: none. */
   readonly slices?: readonly SessionId[] | undefined;

@@ -5,6 +5,7 @@ import type {
   ModelChunk,
   ModelRequest,
   ProviderName,
+  TokenUsage,
 } from '../domain/model.ts';
 
 /**
@@ -16,12 +17,23 @@ import type {
  * and its reason is thrown as it is.
  */
 export interface ModelProvider {
-  stream(request: ModelRequest, signal: AbortSignal, mayResend?: MayResend): AsyncIterable<ModelChunk>;
+  stream(request: ModelRequest, signal: AbortSignal, caller?: ModelCaller): AsyncIterable<ModelChunk>;
   /** Tokens of the request's input, where the provider counts them; gives up within seconds. */
   count?(request: ModelRequest, signal: AbortSignal): Promise<number>;
 }
 
-/** Asked before a request is sent again whose first sending may be charged for; absent: it may. */
+/** The caller's part while an answer is on its way. */
+export type ModelCaller = {
+  /** Absent: it may. */
+  readonly mayResend?: MayResend | undefined;
+  /**
+   * Told the usage of the answer so far, each time that the provider has reported it. Before the end that is all of the input, and a part
+   * of the output. A provider that reports with the end alone tells nothing before.
+   */
+  readonly onUsage?: ((usage: TokenUsage) => void) | undefined;
+};
+
+/** Asked before a request is sent again whose first sending may be charged for. */
 export type MayResend = () => Promise<boolean>;
 
 /** Returns a provider by its name, and loads its SDK only then. Throws `provider_not_configured` without its key. */

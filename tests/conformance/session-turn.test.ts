@@ -21,6 +21,7 @@ import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
+import type { ModelCaller } from '#shared/ports/models.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import type { World } from '#shared/ports/world.ts';
 import { inboxLimits, message, newSession, onTable } from './session-fixture.ts';
@@ -28,7 +29,7 @@ import { openFileTable } from './table-fixture.ts';
 
 const fixture = openFileTable();
 
-type Answer = (signal: AbortSignal) => AsyncIterable<ModelChunk>;
+type Answer = (signal: AbortSignal, caller?: ModelCaller) => AsyncIterable<ModelChunk>;
 
 const silent: Telemetry = {
   info: () => undefined,
@@ -51,14 +52,17 @@ async function* speechless(signal: AbortSignal): AsyncGenerator<ModelChunk> {
   yield* spoken(signal);
 }
 
+const ofHalf = { inputTokens: 7, outputTokens: 1 };
+
 /** Says a half, then fails. */
 async function* broken(): AsyncGenerator<ModelChunk> {
   yield { type: 'text', text: 'half' };
   throw new AppError('provider_unavailable', 'no model');
 }
 
-/** Says a half, then waits. */
-async function* halfway(signal: AbortSignal): AsyncGenerator<ModelChunk> {
+/** Says a half, then waits; its provider reports what that took. */
+async function* halfway(signal: AbortSignal, caller?: ModelCaller): AsyncGenerator<ModelChunk> {
+  caller?.onUsage?.(ofHalf);
   yield { type: 'text', text: 'half' };
   yield* speechless(signal);
 }
@@ -100,11 +104,11 @@ const open = async (answers: readonly Answer[], change: Partial<Session> = {}) =
             asks.push('count');
             return Promise.resolve(1);
           },
-          stream: async function* ({ history }: ModelRequest, signal: AbortSignal) {
+          stream: async function* ({ history }: ModelRequest, signal: AbortSignal, caller?: ModelCaller) {
             histories.push(history);
             const answer = answers[asked] ?? spoken;
             asked += 1;
-            for await (const chunk of answer(signal)) {
+            for await (const chunk of answer(signal, caller)) {
               yield chunk;
               said += chunk.type === 'text' ? chunk.text : '';
             }
@@ -255,7 +259,7 @@ test('a cancel closes the model call, and the holder continues with the next mes
 });
 
 test('text that had come stays when its turn is cancelled, and the model reads it with the next message', async () => {
-  const { id, ports, say, run, said, log } = await open([halfway]);
+  const { id, ports, say, run, said, log, read } = await open([halfway]);
   await say('m1');
   const running = run();
   await expect.poll(said, { timeout: 5000 }).toBe('half');
@@ -265,8 +269,9 @@ test('text that had come stays when its turn is cancelled, and the model reads i
   expect(await log()).toMatchObject([
     { type: 'message', data: { role: 'user' } },
     { type: 'message', data: partial },
-    { type: 'completion', data: { stopReason: 'cancelled', text: '' } },
+    { type: 'completion', data: { stopReason: 'cancelled', text: '', usage: ofHalf } },
   ]);
+  expect(await read(id)).toMatchObject({ usage: ofHalf });
   expect(await ports.turns.history(id)).toMatchObject([
     { role: 'user' },
     { role: 'assistant', text: 'half' },

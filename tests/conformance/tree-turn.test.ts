@@ -19,6 +19,7 @@ import type { ModelChunk, ProviderName, TokenUsage } from '#shared/domain/model.
 import type { Session } from '#shared/domain/session.ts';
 import type { Acting } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
+import type { ModelCaller } from '#shared/ports/models.ts';
 import { atOnce, inboxLimits, message, newSession, onTable, tally } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
 
@@ -40,7 +41,7 @@ const settings: TurnSettings = {
 const costOf = (_provider: ProviderName, _model: string, { outputTokens }: TokenUsage): number =>
   outputTokens / 100;
 
-type Answer = (signal: AbortSignal) => AsyncIterable<ModelChunk>;
+type Answer = (signal: AbortSignal, caller?: ModelCaller) => AsyncIterable<ModelChunk>;
 
 const saying = (outputTokens: number): Answer =>
   async function* (signal) {
@@ -51,6 +52,23 @@ const saying = (outputTokens: number): Answer =>
 const speechless: Answer = async function* (signal) {
   await sleep(20_000, undefined, { signal });
   yield* saying(1)(signal);
+};
+/** A quarter of a dollar is reported, of a dollar that is reserved. */
+const quarter = { inputTokens: 7, outputTokens: 25 };
+const halfway: Answer = async function* (signal, { onUsage } = {}) {
+  onUsage?.(quarter);
+  yield { type: 'text', text: 'half' };
+  yield* speechless(signal);
+};
+const broken: Answer = async function* (_signal, { onUsage } = {}) {
+  onUsage?.(quarter);
+  yield { type: 'text', text: 'half' };
+  throw new AppError('provider_unavailable', 'cut');
+};
+const thoughtless: Answer = async function* (_signal, { onUsage } = {}) {
+  onUsage?.(quarter);
+  yield { type: 'reasoning', text: 'hm' };
+  throw new AppError('provider_unavailable', 'cut');
 };
 const refusing: Answer = async function* () {
   yield await Promise.reject(new AppError('content_refused', 'no'));
@@ -74,9 +92,9 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     models: {
       open: () =>
         Promise.resolve({
-          stream: (_request: unknown, signal: AbortSignal) => {
+          stream: (_request: unknown, signal: AbortSignal, caller?: ModelCaller) => {
             asked += 1;
-            return current(signal);
+            return current(signal, caller);
           },
         }),
     },
@@ -102,6 +120,13 @@ const open = async (answer: Answer, { spentUsd = 0 } = {}) => {
     },
     newChild: (): Promise<Session> =>
       create(newSession({ tree: { root: root.id, parent: root.id }, project: root.project })),
+    newSliced: async (): Promise<Session> => {
+      const { id, ...session } = newSession({ project: root.project });
+      const position = { root: root.id, parent: root.id, slices: [id] };
+      const child = await create({ ...session, id, tree: position });
+      await trees.addSlice(root.id, { session: id, usdMax: 4, tokensMax: 1_000_000 });
+      return child;
+    },
     say: async (id: SessionId, messageId: string) =>
       inbox.accept(await read(id), message(messageId, Date.now()), inboxLimits),
     run: (sessionId: SessionId, remainingMs = 900_000) =>
@@ -257,6 +282,51 @@ test('a call that is cancelled while its model is asked stays counted, so that i
   await say(second.id, 'b');
   await run(second.id);
   expect([asked(), await ends(second.id)]).toEqual([1, ['budget_exceeded']]);
+});
+
+test('a call that is cancelled has spent what was reported of it, and the rest stays counted (TM4, TM7)', async () => {
+  const { root, ports, newChild, say, run, tree, ends, asked } = await open(halfway);
+  const { id } = await newChild();
+  await say(id, 'a');
+  const running = run(id);
+  await expect.poll(asked, { timeout: 50_000 }).toBe(1);
+  await cancelTurn(ports, id);
+  await running;
+  expect(await ends(id)).toEqual(['cancelled']);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0.25 });
+  expect(await ports.trees.read(root.id)).toMatchObject({ unsettledUsd: 0.75 });
+  expect(await ports.sessions.get(id)).toMatchObject({ usage: quarter, costUsd: 0.25 });
+});
+
+test('a call that breaks off has spent what was reported of it, and the rest stays counted (TM4, TM7)', async () => {
+  const { root, ports, newChild, say, run, tree, ends } = await open(broken);
+  const { id } = await newChild();
+  await say(id, 'a');
+  await run(id);
+  expect(await ends(id)).toEqual(['error']);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0.25 });
+  expect(await ports.trees.read(root.id)).toMatchObject({ unsettledUsd: 0.75 });
+  expect(await ports.sessions.get(id)).toMatchObject({ usage: quarter, costUsd: 0.25 });
+});
+
+test('a try before the answer has spent what was reported of it: so much less of it is unsettled (TM4, TM7, TM8)', async () => {
+  const { root, ports, say, run, tree, ends, answerBy, newSliced } = await open(thoughtless);
+  const { id } = await newSliced();
+  await say(id, 'a');
+  answerBy(async function* (signal, caller) {
+    answerBy(saying(50));
+    yield* thoughtless(signal, caller);
+  });
+  await run(id);
+  expect(await ends(id)).toEqual(['end_turn']);
+  expect(await tree()).toEqual({ reserved: {}, spentUsd: 0.75 });
+  const { unsettledUsd, slices = {} } = (await ports.trees.read(root.id)) ?? {};
+  expect(unsettledUsd).toBe(0.75);
+  expect(slices[id]).toMatchObject({ spentUsd: 0.75, unsettledUsd: 0.75, tokens: 32 + 51 });
+  // A reservation has at least the 2000 tokens that a provider may add.
+  expect(slices[id]?.unsettledTokens).toBeGreaterThan(2000 - 32);
+  const usage = { inputTokens: 8, outputTokens: 75 };
+  expect(await ports.sessions.get(id)).toMatchObject({ usage, costUsd: 0.75 });
 });
 
 test('the reservation of a session’s next holder is not released by the one before', async () => {

@@ -8,7 +8,7 @@ import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelChunk, ModelRequest, TokenUsage } from '#shared/domain/model.ts';
 import { sessionTool } from '#shared/domain/tools.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
-import type { ModelProvider } from '#shared/ports/models.ts';
+import type { ModelCaller, ModelProvider } from '#shared/ports/models.ts';
 import type { Invocation } from './invocation.ts';
 import { longText } from './long-text.ts';
 import type { Random } from './random.ts';
@@ -47,12 +47,17 @@ export type Character = {
   readonly onAsked: (history: readonly HistoryMessage[]) => void;
   /** Charged so much more, whoever hears of it: with the beginning of an answer for some end of it, with its end for the difference. */
   readonly onCharged: (outputTokens: number) => void;
+  /** Its answer has begun, with what it reports of that. */
+  readonly onBegun: (usage: TokenUsage) => void;
   /** Its answer has ended, with what it reports of it. */
   readonly onAnswered: (usage: TokenUsage) => void;
 };
 
+/** Less than it charges for, as a provider reports that tells the output with the end alone. */
+const usageBegun: TokenUsage = { inputTokens: 10, outputTokens: 1 };
+
 export const modelFor = (invocation: Invocation, character: Character): ModelProvider => ({
-  stream: (request, signal) => stream(invocation, request, { ...character, signal }),
+  stream: (request, signal, caller) => stream(invocation, request, { ...character, ...caller, signal }),
 });
 
 async function* stream(
@@ -62,10 +67,12 @@ async function* stream(
     signal,
     onAsked,
     onCharged,
+    onBegun,
     onAnswered,
+    onUsage,
     delegates,
     isSlicing,
-  }: Character & { readonly signal: AbortSignal },
+  }: Character & ModelCaller & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelChunk> {
   const { random } = sim;
   onAsked(history);
@@ -76,9 +83,11 @@ async function* stream(
   await wait(sim.fires('modelSlow') ? random.spread(1000, 120_000) : random.int(20, 1500));
   if (sim.fires('modelFails')) throw failure(random);
   if (sim.fires('modelTooLong')) throw new AppError('context_too_long', 'too long', uncharged);
-  // Of an answer that is cut off the provider charges what it made, of which nobody hears.
+  // Of an answer that is cut off the provider charges what it made, of which it has reported the beginning.
   const cutOffTokens = sim.further.int(1, outputTokensMax);
   onCharged(cutOffTokens);
+  onBegun(usageBegun);
+  onUsage?.(usageBegun);
   const step = history.length - history.findLastIndex(({ role }) => role === 'user');
   for (let piece = random.int(0, 2); piece > 0; piece -= 1) {
     yield { type: 'text', text: `word${piece} ` };

@@ -130,6 +130,7 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
   const onAsked = (history: readonly HistoryMessage[]): void => turns.modelAsked(history);
   const onCharged = (outputTokens: number): void =>
     platform.charged(costOf({ inputTokens: 0, outputTokens }, settings.outputUsd));
+  const onBegun = (usage: TokenUsage): void => checkers.usage.begun(invocation, usage);
   const onAnswered = (usage: TokenUsage): void => checkers.usage.answered(invocation, usage);
   return {
     ...storesOf(platform, invocation),
@@ -153,7 +154,9 @@ export const portsOf = (platform: Platform, invocation: Invocation) => {
     savedFiles: fake<SavedFiles>({}),
     models: {
       open: () =>
-        Promise.resolve(modelFor(invocation, { delegates, isSlicing, onAsked, onCharged, onAnswered })),
+        Promise.resolve(
+          modelFor(invocation, { delegates, isSlicing, onAsked, onCharged, onBegun, onAnswered }),
+        ),
     },
     // A wake-up that is lost loses nothing: the notices stay.
     noticeSender: { sendNotices: () => Promise.resolve() },

@@ -1,6 +1,6 @@
 /**
- * Tokens and dollars of turns, with every write: an answer counts with what its model reported, once, and a session has used
- * what its ended turns have, whichever function dies (docs/spec/turn.md, T15).
+ * Tokens and dollars of turns, with every write: an answer counts with what its model reported, once, so does the beginning of one
+ * that was cut off, and a session has used what its ended turns have, whichever function dies (docs/spec/turn.md, T15).
  */
 import type { LogEvent } from '#shared/domain/event-log.ts';
 import type { TokenUsage } from '#shared/domain/model.ts';
@@ -26,10 +26,16 @@ const turnIdOf = (state: TurnState): string | undefined => ('turnId' in state ? 
 const isSame = (one: TokenUsage, other: TokenUsage): boolean =>
   one.inputTokens === other.inputTokens && one.outputTokens === other.outputTokens;
 
+/** Its holder has ended the turn without an answer. */
+const isCut = ({ state }: Written): boolean =>
+  state.kind === 'done' && ['cancelled', 'error', 'refused'].includes(state.stopReason);
+
 export class UsageChecker {
   readonly #options: CheckerOptions;
   /** Of answers that no write has yet, by the function that heard them. */
   readonly #reported = new WeakMap<Invocation, TokenUsage[]>();
+  /** Of the answer that a function hears now. */
+  readonly #begun = new WeakMap<Invocation, TokenUsage>();
   /** Of sessions, with the turn that runs. */
   readonly #used = new Map<string, Used>();
 
@@ -37,8 +43,14 @@ export class UsageChecker {
     this.#options = options;
   }
 
+  /** The beginning of a model's answer was heard. */
+  begun(by: Invocation, usage: TokenUsage): void {
+    this.#begun.set(by, usage);
+  }
+
   /** The end of a model's answer was heard. */
   answered(by: Invocation, usage: TokenUsage): void {
+    this.#begun.delete(by);
     this.#reported.set(by, [...(this.#reported.get(by) ?? []), usage]);
   }
 
@@ -53,7 +65,8 @@ export class UsageChecker {
     if (used === undefined) return;
     const added = this.#added(written);
     if (added.inputTokens !== 0 || added.outputTokens !== 0) {
-      this.#heard(id, added, by);
+      if (isCut(written) && this.#wasBegun(added, by)) this.#options.sim.coverage.hit('usage/cut');
+      else this.#heard(id, added, by);
       used.inputTokens += added.inputTokens;
       used.outputTokens += added.outputTokens;
       used.usd += this.#options.costOf(added);
@@ -82,6 +95,11 @@ export class UsageChecker {
       inputTokens: after.inputTokens - before.inputTokens,
       outputTokens: after.outputTokens - before.outputTokens,
     };
+  }
+
+  #wasBegun(added: TokenUsage, by: Invocation): boolean {
+    const begun = this.#begun.get(by);
+    return begun !== undefined && isSame(begun, added) && this.#begun.delete(by);
   }
 
   #heard(id: string, added: TokenUsage, by: Invocation): void {

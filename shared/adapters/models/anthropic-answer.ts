@@ -29,7 +29,8 @@ type Reading = {
   /** By the index of the block; blocks that mean nothing here are left out. */
   readonly parts: Map<number, Part>;
   newestIndex: number;
-  usage: Partial<Anthropic.MessageDeltaUsage>;
+  /** Absent before the answer has begun. */
+  usage: Partial<Anthropic.MessageDeltaUsage> | undefined;
   stopReason: Anthropic.StopReason | null;
 };
 
@@ -40,10 +41,14 @@ export const readAnswer = (readable: Readable): AnswerReader<Anthropic.RawMessag
     thoughts: readThoughts(),
     parts: new Map(),
     newestIndex: -1,
-    usage: {},
+    usage: undefined,
     stopReason: null,
   };
-  return { take: (event) => take(reading, event), end: () => endChunks(reading, readable) };
+  return {
+    take: (event) => take(reading, event),
+    end: () => endChunks(reading, readable),
+    usage: () => reading.usage && usageOf(reading.usage),
+  };
 };
 
 const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {
@@ -175,7 +180,7 @@ const endOf = (reason: Anthropic.StopReason): AnswerEnd => {
 };
 
 /** `input_tokens` excludes reads from and writes to the cache; a turn pays for all of it. */
-const usageOf = (usage: Partial<Anthropic.MessageDeltaUsage>): TokenUsage => {
+const usageOf = (usage: Partial<Anthropic.MessageDeltaUsage> = {}): TokenUsage => {
   const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
   const cacheWriteInputTokens = usage.cache_creation_input_tokens ?? 0;
   return {

@@ -301,7 +301,7 @@ describe('a transient failure is retried once, and then reported', () => {
       times += 1;
       return false;
     };
-    const chunks = Array.fromAsync(provider.stream(request, new AbortController().signal, mayResend));
+    const chunks = Array.fromAsync(provider.stream(request, new AbortController().signal, { mayResend }));
     const error: unknown = await chunks.catch((thrown: unknown) => thrown);
     return { times, seen: seen.length, isUncharged: isUncharged(error) };
   };

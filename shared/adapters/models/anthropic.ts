@@ -28,7 +28,7 @@ const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_-]/gu, charactersMax:
 export const makeAnthropicProvider = async (settings: AnthropicSettings): Promise<ModelBackend> => {
   const client = await openAnthropic(settings);
   return {
-    stream: (request, signal, mayResend) => {
+    stream: (request, signal, caller) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<Anthropic.RawMessageStreamEvent>(
         {
@@ -43,7 +43,7 @@ export const makeAnthropicProvider = async (settings: AnthropicSettings): Promis
           translate: (error) => translateError(error, request.model),
         },
         request,
-        { signal, mayResend },
+        { signal, ...caller },
       );
     },
     count: async (request, signal) => {

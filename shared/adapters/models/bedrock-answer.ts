@@ -42,7 +42,11 @@ export const readAnswer = (readable: Readable): AnswerReader<ConverseStreamOutpu
     usage: undefined,
     reason: undefined,
   };
-  return { take: (event) => take(reading, event), end: () => endChunks(reading, readable) };
+  return {
+    take: (event) => take(reading, event),
+    end: () => endChunks(reading, readable),
+    usage: () => reading.usage && usageOf(reading.usage),
+  };
 };
 
 const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {

@@ -44,7 +44,7 @@ export const makeBedrockProvider = ({ region, baseUrl }: BedrockSettings): Model
     maxAttempts: 1,
   });
   return {
-    stream: (request, signal, mayResend) => {
+    stream: (request, signal, caller) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<ConverseStreamOutput>(
         {
@@ -58,7 +58,7 @@ export const makeBedrockProvider = ({ region, baseUrl }: BedrockSettings): Model
           translate: (error) => translateError(error, request.model),
         },
         request,
-        { signal, mayResend },
+        { signal, ...caller },
       );
     },
     listModels: async () => [{ id: defaultModels.bedrock, name: defaultModels.bedrock }],

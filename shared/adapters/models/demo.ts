@@ -26,9 +26,10 @@ import type { ModelBackend } from './model-backend.ts';
 type Result = Extract<HistoryMessage, { role: 'tool' }>;
 
 export const demoProvider: ModelBackend = {
-  async *stream({ history, tools, thinking, outputTokensMax }, signal) {
+  async *stream({ history, tools, thinking, outputTokensMax }, signal, { onUsage } = {}) {
     signal.throwIfAborted();
     const inputTokens = estimateHistory(history);
+    onUsage?.({ inputTokens, outputTokens: 0 });
     const asked = history.findLastIndex((one) => one.role === 'user' && !isNotice(one));
     const exchange = history.slice(Math.max(0, asked));
     const notices = exchange.flatMap((one) => (one.role === 'user' && isNotice(one) ? [one.text] : []));

@@ -26,7 +26,11 @@ type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
 export const readAnswer = (readable: Readable): AnswerReader<GenerateContentResponse> => {
   const reading: Reading = { calls: [], state: [], usage: undefined, reason: undefined };
-  return { take: (chunk) => take(reading, chunk), end: () => endChunks(reading, readable) };
+  return {
+    take: (chunk) => take(reading, chunk),
+    end: () => endChunks(reading, readable),
+    usage: () => reading.usage && usageOf(reading.usage),
+  };
 };
 
 const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {

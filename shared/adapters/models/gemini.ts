@@ -46,7 +46,7 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
     httpOptions: { baseUrl: baseUrl ?? 'https://generativelanguage.googleapis.com' },
   });
   return {
-    stream: (request, signal, mayResend) => {
+    stream: (request, signal, caller) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<GenerateContentResponse>(
         {
@@ -60,7 +60,7 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
           translate: (error) => translateError(error, request.model),
         },
         request,
-        { signal, mayResend },
+        { signal, ...caller },
       );
     },
     count: (request, signal) => countTokens(models, request, signal),

@@ -29,7 +29,11 @@ type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
 export const readAnswer = (readable: Readable): AnswerReader<Event> => {
   const reading: Reading = { thoughts: readThoughts(), items: [], isRefused: false, final: undefined };
-  return { take: (event) => take(reading, event), end: () => endChunks(reading, readable) };
+  return {
+    take: (event) => take(reading, event),
+    end: () => endChunks(reading, readable),
+    usage: () => reading.final?.usage && usageOf(reading.final.usage),
+  };
 };
 
 const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {

@@ -39,7 +39,11 @@ export const readChatAnswer = (readable: Readable): AnswerReader<Chunk> => {
     ...{ calls: [], thoughts: new Map(), textCharacters: 0, isRefused: false },
     ...{ usage: undefined, reason: null },
   };
-  return { take: (chunk) => take(reading, chunk), end: () => endChunks(reading, readable) };
+  return {
+    take: (chunk) => take(reading, chunk),
+    end: () => endChunks(reading, readable),
+    usage: () => reading.usage && usageOf(reading.usage),
+  };
 };
 
 const endChunks = (reading: Reading, { names, modelRef }: Readable): readonly ModelChunk[] => {

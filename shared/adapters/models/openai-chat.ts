@@ -20,7 +20,7 @@ import type { ToolNameRule } from './tool-names.ts';
 
 export const streamChat =
   (client: OpenAI, rule: ToolNameRule): ModelBackend['stream'] =>
-  (request, signal, mayResend) => {
+  (request, signal, caller) => {
     const names = toolNamesOf(request, rule);
     return streamAnswer<OpenAI.Chat.ChatCompletionChunk>(
       {
@@ -35,6 +35,6 @@ export const streamChat =
         translate: (error) => translateError(error, request.model),
       },
       request,
-      { signal, mayResend },
+      { signal, ...caller },
     );
   };

@@ -58,7 +58,7 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
   const models = { listModels: () => listModels(client), hasModel: (id: string) => hasModel(client, id) };
   if (api === 'chat') return { stream: streamChat(client, toolNameRule), ...models };
   return {
-    stream: (request, signal, mayResend) => {
+    stream: (request, signal, caller) => {
       const names = toolNamesOf(request, toolNameRule);
       return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
         {
@@ -73,7 +73,7 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
           translate: (error) => translateError(error, request.model),
         },
         request,
-        { signal, mayResend },
+        { signal, ...caller },
       );
     },
     count: async (request, signal) => {

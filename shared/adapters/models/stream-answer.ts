@@ -12,10 +12,16 @@
  * caller leaves, or that is aborted, ends its request at once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ModelChunk, ModelRequest, ProviderName, ThinkingLevel } from '#shared/domain/model.ts';
+import type {
+  ModelChunk,
+  ModelRequest,
+  ProviderName,
+  ThinkingLevel,
+  TokenUsage,
+} from '#shared/domain/model.ts';
 import { isUnchargedStatus } from '#shared/domain/price.ts';
 import { AppError, isAppError, isUncharged } from '#shared/errors.ts';
-import type { MayResend } from '#shared/ports/models.ts';
+import type { MayResend, ModelCaller } from '#shared/ports/models.ts';
 import { gathered } from './gathered-stream.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
@@ -38,6 +44,8 @@ export type AnswerReader<E> = {
   readonly take: (event: E) => readonly ModelChunk[];
   /** After the last event: the calls and the end. */
   readonly end: () => readonly ModelChunk[];
+  /** As the provider has reported it so far. Undefined: it has not. */
+  readonly usage: () => TokenUsage | undefined;
 };
 
 export type Wire<E> = {
@@ -54,15 +62,14 @@ export type Wire<E> = {
   readonly translate: (error: unknown) => AppError;
 };
 
-/** Of the caller. */
-type Hearing = { readonly signal: AbortSignal; readonly mayResend?: MayResend | undefined };
+type Hearing = ModelCaller & { readonly signal: AbortSignal };
 
 const secondTryPauseMs = 300;
 
 export async function* streamAnswer<E>(
   wire: Wire<E>,
   { history, model, thinking, tools }: ModelRequest,
-  { signal, mayResend = async () => true }: Hearing,
+  { signal, mayResend = async () => true, onUsage }: Hearing,
 ): AsyncGenerator<ModelChunk> {
   const sending = {
     withState: hasProviderState(history),
@@ -77,7 +84,7 @@ export async function* streamAnswer<E>(
   const isUrgent = (): boolean => !hasSpoken;
   try {
     for await (const arrived of received(events, wire, { signal, isUrgent }))
-      for (const chunk of readAll(reader, arrived)) {
+      for (const chunk of readAll(reader, arrived, onUsage)) {
         hasSpoken = true;
         yield chunk;
       }
@@ -90,8 +97,15 @@ export async function* streamAnswer<E>(
 /** One for all, since a reason that is made for each abort records a stack. */
 const leftByReader = new Error('the answer is no longer read');
 
-/** Text and thoughts that follow each other are one chunk. An event that fails is thrown after all before it was given. */
-function* readAll<E>({ take }: AnswerReader<E>, events: readonly E[]): Generator<ModelChunk> {
+/**
+ * Text and thoughts that follow each other are one chunk. An event that fails is thrown after all before it was given. Usage is told
+ * before, since its reader may end the answer with a chunk.
+ */
+function* readAll<E>(
+  { take, usage }: AnswerReader<E>,
+  events: readonly E[],
+  onUsage: ModelCaller['onUsage'],
+): Generator<ModelChunk> {
   const chunks: ModelChunk[] = [];
   let open: { readonly type: 'text' | 'reasoning'; text: string } | undefined;
   try {
@@ -104,11 +118,17 @@ function* readAll<E>({ take }: AnswerReader<E>, events: readonly E[]): Generator
           chunks.push(open);
         }
   } catch (error) {
+    tellUsage(usage(), onUsage);
     yield* chunks;
     throw unreadable(error);
   }
+  tellUsage(usage(), onUsage);
   yield* chunks;
 }
+
+const tellUsage = (usage: TokenUsage | undefined, onUsage: ModelCaller['onUsage']): void => {
+  if (usage !== undefined) onUsage?.(usage);
+};
 
 const endOf = <E>({ end }: AnswerReader<E>): readonly ModelChunk[] => {
   try {

@@ -12,10 +12,11 @@ import {
   leftOut,
   queuedCalls,
 } from './call-queue.ts';
+import type { KnownUsage } from './lost-call.ts';
 import { endOverBudget, isOverBudget } from './over-budget.ts';
 import { queueStep } from './queue-steps.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
-import type { Deciding, EventOf, PartialAnswer, Thinking, TurnLimits, TurnStep } from './turn.ts';
+import type { Deciding, EventOf, PartialAnswer, Running, Thinking, TurnLimits, TurnStep } from './turn.ts';
 import { end, followedBy, type StepOutput } from './turn-step.ts';
 
 type ThinkingEnd = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;
@@ -110,15 +111,25 @@ const shortened = <Asked extends { readonly args: JsonObject }>(
 
 const modelFailed = (
   state: Thinking,
-  { code, message, origin, partial }: EventOf<'model-failed'>,
+  { code, message, origin, partial, known }: EventOf<'model-failed'>,
 ): TurnStep =>
   followedBy(
     partialAnswer(partial),
     followedBy(
       { log: [{ type: 'agent:error', data: { code, message, ...origin } }], history: [] },
-      end(state, code === 'content_refused' ? 'refused' : 'error', ''),
+      end(withKnown(state, known), code === 'content_refused' ? 'refused' : 'error', ''),
     ),
   );
+
+/** A call without an answer counts with what is known of it. */
+export const withKnown = <State extends Running>(state: State, known: KnownUsage | undefined): State =>
+  known === undefined
+    ? state
+    : {
+        ...state,
+        usage: addUsage(state.usage, known.usage),
+        spentUsd: state.spentUsd + known.costUsd,
+      };
 
 /** The text of an answer that broke off stays, for the person and for the model. */
 export const partialAnswer = (partial: PartialAnswer | undefined): StepOutput =>

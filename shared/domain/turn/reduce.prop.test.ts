@@ -13,6 +13,7 @@ import type { Acting, TurnEvent, TurnLimits, TurnState } from './turn.ts';
 
 const limits: TurnLimits = { stepsMax: 3, callsMax: 3, usdMax: 2 };
 const usage = { inputTokens: 1, outputTokens: 1 };
+const known = { usage, costUsd: 0.5 };
 const idle: TurnState = { kind: 'idle' };
 
 const callId = fc.constantFrom('c1', 'c2', 'c2-1', 'c3').map((text) => text as CallId);
@@ -129,7 +130,10 @@ const anyEvent: fc.Arbitrary<TurnEvent> = fc.oneof(
     code: fc.constant('execution_timeout'),
     message: fc.string(),
   }),
-  fc.record({ type: fc.constant('cancelled' as const), at: fc.nat() }),
+  fc.record(
+    { type: fc.constant('cancelled' as const), at: fc.nat(), known: fc.constant(known) },
+    { requiredKeys: ['type', 'at'] },
+  ),
 );
 
 /** An event that may follow a state, so that histories go deep; `place` makes turn and call ids that are never met again. */
@@ -148,6 +152,16 @@ const fitting = (state: TurnState, place: number, pick: number): TurnEvent => {
       };
     case 'thinking':
       if (pick === 58) return { type: 'budget-spent', at, step: state.step };
+      if (pick === 57) return { type: 'cancelled', at, known };
+      if (pick === 56)
+        return {
+          type: 'model-failed',
+          at,
+          step: state.step,
+          code: 'provider_unavailable',
+          message: 'no',
+          known,
+        };
       return {
         type: 'model-answered',
         at,
@@ -294,6 +308,7 @@ test('the last completion of a turn contains the cost of the session so far (T16
       tell(history, ({ log }, { event, before }) => {
         if (event.type === 'started') spent = event.spentUsd;
         if (event.type === 'model-answered') spent += event.costUsd;
+        if (event.type === 'model-failed' || event.type === 'cancelled') spent += event.known?.costUsd ?? 0;
         const last = log.at(-1);
         if (last?.type === 'completion' && !isResting(before)) expect(last.data.sessionCostUsd).toBe(spent);
       });

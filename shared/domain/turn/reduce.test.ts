@@ -524,6 +524,22 @@ describe('a turn without tools', () => {
     expect(acted.log.map(({ type }) => type)).toEqual(['completion']);
   });
 
+  test.each([
+    ['that is cancelled', cancelled],
+    ['that breaks off', modelFailed('provider_unavailable')],
+  ])('a call %s counts with what its provider reported of it', (_how, event) => {
+    const usage = { inputTokens: 40, outputTokens: 1, cachedInputTokens: 30 };
+    const known = { ...event, known: { usage, costUsd: 0.5 } } as TurnEvent;
+    const before = { ...thinking, usage: { inputTokens: 2, outputTokens: 3 }, spentUsd: 1 };
+    expect(after(before, known).log.at(-1)).toMatchObject({
+      type: 'completion',
+      data: { usage: { inputTokens: 42, outputTokens: 4, cachedInputTokens: 30 }, sessionCostUsd: 1.5 },
+    });
+    expect(after(before, event).log.at(-1)).toMatchObject({
+      data: { usage: { inputTokens: 2, outputTokens: 3 }, sessionCostUsd: 1 },
+    });
+  });
+
   test('content a provider refuses ends the turn as refused', () => {
     expect(after(thinking, modelFailed('content_refused')).state).toEqual({
       kind: 'done',

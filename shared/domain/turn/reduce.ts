@@ -10,7 +10,7 @@ import { applyDecision, firstApproval } from './call-queue.ts';
 import { callStep, mayHaveBegun } from './call-steps.ts';
 import { grantWithdrawn } from './grant-steps.ts';
 import { assertTurn } from './invariants.ts';
-import { partialAnswer, thinkingEnded } from './model-steps.ts';
+import { partialAnswer, thinkingEnded, withKnown } from './model-steps.ts';
 import { tellPrinted } from './printed.ts';
 import { queueStep } from './queue-steps.ts';
 import { isCarried, runtimeQueue, runtimeStep, withoutHistory } from './runtime-steps.ts';
@@ -90,7 +90,7 @@ const decided = (state: Deciding, event: EventOf<'call-decided'>, limits: TurnLi
 };
 
 /** Ends a turn in its middle; calls that have no result yet get one, so that the history stays whole. */
-const abandon = (state: Running, { printed = {}, partial }: EventOf<'cancelled'>): TurnStep => {
+const abandon = (state: Running, { printed = {}, partial, known }: EventOf<'cancelled'>): TurnStep => {
   const open = state.kind === 'thinking' ? [] : state.calls.filter((call) => !isClosed(call));
   const history = open.map((call) => ({
     role: 'tool' as const,
@@ -102,7 +102,8 @@ const abandon = (state: Running, { printed = {}, partial }: EventOf<'cancelled'>
     outcome: 'failed' as const,
   }));
   const said = state.kind === 'thinking' ? partial : undefined;
-  return followedBy(partialAnswer(said), followedBy({ log: [], history }, end(state, 'cancelled', '')));
+  const ended = end(withKnown(state, known), 'cancelled', '');
+  return followedBy(partialAnswer(said), followedBy({ log: [], history }, ended));
 };
 
 const isClosed = ({ status }: ToolCall): boolean =>

@@ -147,18 +147,29 @@ export const spendOf = (session: Session, event: TurnEvent): TreeSpend | undefin
   const slices = slicesOf(session);
   const of = { root, slices };
   if (event.type === 'model-answered')
-    return { ...of, usd: event.costUsd, ...(slices === undefined ? {} : usedBy(event)) };
+    return {
+      ...of,
+      ...{ usd: event.costUsd, unsettledUsd: event.unsettledUsd },
+      ...(slices === undefined ? {} : usedBy(event)),
+    };
   if (event.type === 'runtime-moved')
     return slices === undefined || event.toolCalls === 0
       ? undefined
       : { ...of, usd: 0, toolCalls: event.toolCalls, isUnreserved: true };
-  if (event.type !== 'model-failed') return undefined;
-  const { unsettledUsd, unsettledTokens } = event;
-  return { ...of, usd: 0, unsettledUsd, unsettledTokens };
+  if (event.type !== 'model-failed' && event.type !== 'cancelled') return undefined;
+  const { known, unsettledUsd, unsettledTokens } = event;
+  // A turn that is cancelled while no model is asked has no call.
+  const isOfCall = [known, unsettledUsd, unsettledTokens].some((part) => part !== undefined);
+  if (event.type === 'cancelled' && !isOfCall) return undefined;
+  const tokens = slices === undefined ? undefined : known && tokensOf(known.usage);
+  return { ...of, usd: known?.costUsd ?? 0, unsettledUsd, tokens, unsettledTokens };
 };
 
 /** Counted by slices alone. */
-const usedBy = (answer: EventOf<'model-answered'>): Pick<TreeSpend, 'tokens' | 'toolCalls'> => ({
+const usedBy = (
+  answer: EventOf<'model-answered'>,
+): Pick<TreeSpend, 'tokens' | 'unsettledTokens' | 'toolCalls'> => ({
   tokens: tokensOf(answer.usage),
+  unsettledTokens: answer.unsettledTokens,
   toolCalls: keptCalls(answer).length,
 });

@@ -20,6 +20,7 @@ import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';
 import type { TokenMeasure } from '../token-measure.ts';
 import type { Grant } from './grant.ts';
+import type { LostCall } from './lost-call.ts';
 import type { PrintedOutput } from './printed.ts';
 import type { SavedFiles, UnsavedFiles } from './saved-files.ts';
 import type { CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
@@ -129,7 +130,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly end?: { readonly stopReason: StopReason; readonly text: string };
       readonly files?: SavedFiles;
     }
-  | {
+  /** Usage and cost are of all its tries. Of earlier ones that part was unsettled, which it is no more: `unsettledUsd` is negative. */
+  | ({
       readonly type: 'model-answered';
       readonly step: number;
       readonly messageId: MessageId;
@@ -148,8 +150,8 @@ export type TurnEvent = { readonly at: number } & (
       readonly toolCallsMax?: number;
       /** Of the request that it answers, if its history is long. */
       readonly measured?: TokenMeasure;
-    }
-  | {
+    } & Omit<LostCall, 'known'>)
+  | ({
       readonly type: 'model-failed';
       readonly step: number;
       readonly code: string;
@@ -158,11 +160,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly origin?: ModelFailureOrigin;
       /** The text that had come before. */
       readonly partial?: PartialAnswer;
-      /** US dollars of its tree that the provider may have charged for it. Absent: none. */
-      readonly unsettledUsd?: number;
-      /** The same in tokens, of slices alone. */
-      readonly unsettledTokens?: number;
-    }
+    } & LostCall)
   /** The session's tree has nothing left: the model is not asked. */
   | { readonly type: 'budget-spent'; readonly step: number }
   | {
@@ -214,12 +212,12 @@ export type TurnEvent = { readonly at: number } & (
       readonly durationMs: number;
     }
   | { readonly type: 'call-failed'; readonly callId: CallId; readonly code: string; readonly message: string }
-  | {
+  | ({
       readonly type: 'cancelled';
       readonly printed?: PrintedOutput;
       /** The text of the answer that the cancel cut off. */
       readonly partial?: PartialAnswer;
-    }
+    } & LostCall)
 );
 
 export type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;

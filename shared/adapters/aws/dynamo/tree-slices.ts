@@ -29,7 +29,7 @@ export const slicesChange = (
   slices: readonly SessionId[] = [],
   sums: SliceSums,
 ): Pick<Change, 'ExpressionAttributeNames' | 'ExpressionAttributeValues'> & { readonly set: string } => {
-  const added = Object.entries(sums).filter(([, sum]) => sum !== undefined && sum > 0);
+  const added = Object.entries(sums).filter(([, sum]) => sum !== undefined && sum !== 0);
   const paying = added.length === 0 ? [] : slices;
   const set = paying.flatMap((_, place) =>
     added.map(([name]) => {

@@ -35,6 +35,8 @@ export type AskOptions = {
   readonly onSent?: () => void;
   /** Asked before a further try when the last one may be charged for. Absent: always. */
   readonly mayResend?: MayResend;
+  /** Told the usage of the try so far, each time that its provider reports it. */
+  readonly onUsage?: (usage: TokenUsage) => void;
   /** All text of the answer that has come so far. */
   readonly onText?: (said: PartialAnswer) => void;
 };
@@ -169,7 +171,7 @@ const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefi
 
 const streamOnce = async (
   { models, world }: Deps<'models' | 'world'>,
-  { context: { publisher, session }, signal, onSent, mayResend }: AskOptions,
+  { context: { publisher, session }, signal, onSent, mayResend, onUsage }: AskOptions,
   {
     request,
     messageId,
@@ -194,7 +196,8 @@ const streamOnce = async (
     providerState: undefined,
   };
   onSent?.();
-  for await (const chunk of provider.stream(request, signal, mayResend)) {
+  for await (const chunk of provider.stream(request, signal, { mayResend, onUsage })) {
+    if (chunk.type === 'end') onUsage?.(chunk.usage);
     if (chunk.type === 'text') {
       onText(chunk.text);
       relay.push('delta', { offset: answer.text.length, text: chunk.text });

@@ -7,7 +7,7 @@ import { fake } from '../../../../tests/fake.ts';
 import type { Frame } from '../../../contracts/frames.ts';
 import type { HistoryMessage } from '../../../domain/history.ts';
 import type { CallId, MessageId, TurnId } from '../../../domain/ids.ts';
-import type { ModelChunk, ModelRequest, ThinkingLevel } from '../../../domain/model.ts';
+import type { ModelChunk, ModelRequest, ThinkingLevel, TokenUsage } from '../../../domain/model.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { TokenMeasure } from '../../../domain/token-measure.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-budget.ts';
@@ -16,6 +16,7 @@ import { AppError } from '../../../errors.ts';
 import type { ModelProvider } from '../../../ports/models.ts';
 import type { ModelDeps } from '../../deps.ts';
 import type { TurnMonitor } from '../holder/turn-monitor.ts';
+import { openCallMeter } from './call-meter.ts';
 import { callModel } from './call-model.ts';
 
 const usage = { inputTokens: 7, outputTokens: 3 };
@@ -33,7 +34,8 @@ const state: Thinking = {
   policy: { mode: 'ask', grants: [] },
 };
 
-type Script = (request: ModelRequest, signal: AbortSignal) => readonly (ModelChunk | Error)[];
+/** Usage is reported before what follows it. */
+type Script = (request: ModelRequest, signal: AbortSignal) => readonly (ModelChunk | TokenUsage | Error)[];
 type Options = {
   /** One for each time the model is asked. */
   readonly scripts: readonly Script[];
@@ -57,16 +59,18 @@ const open = ({ scripts, history = [user('hi')], count, measured, model, thinkin
   const frames: Frame[] = [];
   const warned: string[] = [];
   const controller = new AbortController();
+  const meter = openCallMeter();
   let ids = 0;
   const provider: ModelProvider = {
-    async *stream(request, signal) {
+    async *stream(request, signal, { onUsage } = {}) {
       const script = scripts[asked.length];
       asked.push(request);
       if (script === undefined) throw new Error('asked too often');
       for (const chunk of script(request, signal)) {
         signal.throwIfAborted();
         if (chunk instanceof Error) throw chunk;
-        yield chunk;
+        if ('type' in chunk) yield chunk;
+        else onUsage?.(chunk);
       }
     },
     ...(count === undefined ? {} : { count }),
@@ -156,7 +160,13 @@ const open = ({ scripts, history = [user('hi')], count, measured, model, thinkin
         outputTokensMax: 99,
         deadlineAt: 900_000,
         signal: controller.signal,
-        onSent: ({ usd }) => void sent.push(usd),
+        meter: {
+          ...meter,
+          sent: (reserved, costOf) => {
+            sent.push(reserved.usd);
+            meter.sent(reserved, costOf);
+          },
+        },
       },
     );
   };
@@ -401,6 +411,42 @@ describe('in a tree, money', () => {
     const { answer, sent } = open({ scripts: [], money: ['spent'] });
     expect(await answer()).toMatchObject({ type: 'budget-spent' });
     expect(sent).toEqual([]);
+  });
+});
+
+describe('usage that was reported of a call without an answer', () => {
+  const begun: TokenUsage = { inputTokens: 50, outputTokens: 2 };
+  const known = { usage: begun, costUsd: 50 };
+  const cut = new AppError('provider_unavailable', 'cut');
+
+  test('counts, with what it costs', async () => {
+    const { answer } = open({ scripts: [() => [{ ...begun, outputTokens: 1 }, begun, hello, cut]] });
+    const failed = await answer();
+    expect(failed).toMatchObject({ type: 'model-failed', known });
+    expect(failed).not.toHaveProperty('unsettledUsd');
+  });
+
+  test('is spent of its tree, which keeps the rest of the reservation unsettled (TM7)', async () => {
+    const { answer } = open({ scripts: [() => [begun, hello, cut]], money: [{ grantedUsd: 4000 }] });
+    expect(await answer()).toMatchObject({ type: 'model-failed', known, unsettledUsd: 3950 });
+  });
+
+  test('counts with the answer of a later try, and is unsettled no more (TM7)', async () => {
+    const scripts: Script[] = [() => [begun, cut], () => [begun, cut], () => [begun, hello, end]];
+    const most = { grantedUsd: 4000 };
+    const { answer } = open({ scripts, money: [most, most, most] });
+    expect(await answer()).toMatchObject({
+      ...{ type: 'model-answered', usage: { inputTokens: 107, outputTokens: 7 } },
+      ...{ costUsd: 107, unsettledUsd: -100 },
+    });
+    expect(await open({ scripts }).answer()).not.toHaveProperty('unsettledUsd');
+  });
+
+  test('does not count among the tokens of the conversation', async () => {
+    const history = ['x'.repeat(1200), 'x'.repeat(1200)].map(user);
+    const scripts: Script[] = [() => [begun, cut], () => [hello, end]];
+    const answered = await open({ scripts, history, count: () => Promise.resolve(900) }).answer();
+    expect(answered).toMatchObject({ usage: { inputTokens: 57 }, measured: { counted: 7 } });
   });
 });
 

@@ -9,17 +9,20 @@
 import { iso } from '../../../contracts/fields.ts';
 import { isUnused } from '../../../domain/features.ts';
 import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '../../../domain/history.ts';
-import type { ModelRequest } from '../../../domain/model.ts';
+import type { ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import { estimateRequest, expectedTokens, measureOf } from '../../../domain/token-measure.ts';
+import { addUsage } from '../../../domain/turn/call-queue.ts';
+import type { KnownUsage, LostCall } from '../../../domain/turn/lost-call.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import { isAppError, isUncharged } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
 import type { TurnContext } from '../holder/turn-context.ts';
 import { type AskOptions, askModel, type FailedAnswer } from './ask-with-retry.ts';
+import type { CallMeter } from './call-meter.ts';
 import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';
-import { type Budgeted, noneReserved, type Reserved, reserveAgain, reserveCall } from './reserve-call.ts';
+import { type Budgeted, type Reserved, reserveAgain, reserveCall } from './reserve-call.ts';
 import { showAttachments } from './show-attachments.ts';
 
 export type ModelCall = Budgeted & {
@@ -27,13 +30,12 @@ export type ModelCall = Budgeted & {
   readonly state: Thinking;
   readonly outputTokensMax: number;
   readonly onText?: NonNullable<AskOptions['onText']>;
-  /** The call is on its way, and its provider may charge so much of its tree for it. */
-  readonly onSent?: (reserved: Reserved) => void;
+  readonly meter: CallMeter;
 };
 
 export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<TurnEvent> => {
   const { world } = ports;
-  const { context, state, signal } = call;
+  const { context, state, signal, meter } = call;
   const { provider } = context.session;
   const isWithoutServers = isUnused(context.seen, 'mcpServers', world.now());
   const offering = isWithoutServers
@@ -48,25 +50,28 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
   if (granted === 'spent') return { type: 'budget-spent', at: world.now(), step: state.step };
   const { request, toolCallsMax, usd, tokens } = granted;
   const reserved: Reserved = { usd, tokens };
-  let unsettled: Reserved = noneReserved;
-  const onSent = (): void => {
-    unsettled = reserved;
-    call.onSent?.(reserved);
-  };
+  const costOf = (usage: TokenUsage): number => ports.costOf(provider, request.model, usage);
+  const onSent = (): void => meter.sent(reserved, costOf);
   try {
     const onFirstText = () => recordFirstText(ports, call);
     const mayResend = () => reserveAgain(ports, call, reserved);
-    const asked = await askModel(ports, { ...call, onFirstText, onSent, mayResend }, request);
-    if ('error' in asked) return failureOf(ports, call, { ...asked, unsettled });
+    const heard = { onFirstText, onSent, onUsage: meter.reported };
+    const asked = await askModel(ports, { ...call, ...heard, mayResend }, request);
+    if ('error' in asked) return failureOf(ports, call, asked);
     const { messageId, answer, request: answered } = asked;
     const { text, end, usage, reasoning, providerState } = answer;
-    const costUsd = ports.costOf(provider, request.model, usage);
     const at = world.now();
     const { turnId, step } = state;
     const preparation = { turnId, history: context.history, routeOf: offer.routeOf, at };
     const calls = identifyCalls(world, answer.calls, preparation);
     const measured = measureOf(answered, usage.inputTokens, context.limits.history);
-    const whole = { messageId, text, calls, end, usage, costUsd };
+    const whole = {
+      messageId,
+      text,
+      calls,
+      end,
+      ...withLost({ usage, costUsd: costOf(usage) }, meter.lostBefore()),
+    };
     return {
       ...{ type: 'model-answered', at, step, ...whole },
       ...(reasoning === undefined ? {} : { reasoning }),
@@ -76,17 +81,24 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
     };
   } catch (error) {
     signal.throwIfAborted();
-    return failureOf(ports, call, { error, unsettled });
+    return failureOf(ports, call, { error });
   }
 };
 
-type MayCost = { readonly unsettled: Reserved };
+/** An answer costs what the tries before it did, too. */
+const withLost = (
+  { usage, costUsd }: KnownUsage,
+  { known, ...unsettled }: LostCall,
+): KnownUsage & Omit<LostCall, 'known'> =>
+  known === undefined
+    ? { usage, costUsd, ...unsettled }
+    : { usage: addUsage(usage, known.usage), costUsd: costUsd + known.costUsd, ...unsettled };
 
 /** An error of ours is not the provider's, and has no try to count. */
 const failureOf = (
   { telemetry, world }: ModelDeps,
-  { context, state }: ModelCall,
-  { error, unsettled, ...asked }: ({ readonly error: unknown } | FailedAnswer) & MayCost,
+  { context, state, meter }: ModelCall,
+  { error, ...asked }: { readonly error: unknown } | FailedAnswer,
 ): TurnEvent => {
   telemetry.warn('a model call failed', { error });
   const { code, message } = isAppError(error)
@@ -94,7 +106,7 @@ const failureOf = (
     : { code: 'internal_error', message: 'the model call failed on our side' };
   const failed = {
     ...{ type: 'model-failed' as const, at: world.now(), step: state.step, code, message },
-    ...(isUncharged(error) ? {} : mayHaveCost(unsettled)),
+    ...meter.lost({ isCharged: !isUncharged(error) }),
   };
   if (!('attempt' in asked) || !isAppError(error)) return failed;
   const { attempt, messageId, retryAt, text } = asked;
@@ -109,11 +121,6 @@ const failureOf = (
     ...(text === '' || code === 'content_refused' ? {} : { partial: { messageId, text } }),
   };
 };
-
-const mayHaveCost = ({ usd, tokens }: Reserved) => ({
-  ...(usd === 0 ? {} : { unsettledUsd: usd }),
-  ...(tokens === undefined ? {} : { unsettledTokens: tokens }),
-});
 
 /** The time a user waits before anything moves; later answers of a turn have had tools before them. */
 const recordFirstText = ({ telemetry, world }: ModelDeps, { context, state }: ModelCall): void => {

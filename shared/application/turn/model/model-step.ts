@@ -4,6 +4,7 @@
  */
 
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
+import type { LostCall } from '../../../domain/turn/lost-call.ts';
 import { isKnownLoss, type SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { PartialAnswer, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
 import type { LoopDeps } from '../../deps.ts';
@@ -11,8 +12,9 @@ import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';
+import { type CallMeter, openCallMeter } from './call-meter.ts';
 import { callModel } from './call-model.ts';
-import { noneReserved, type Reserved, releaseReservation } from './reserve-call.ts';
+import { releaseReservation } from './reserve-call.ts';
 
 export type ModelStep = {
   readonly state: Thinking;
@@ -23,7 +25,7 @@ export type ModelStep = {
 
 type HeardStep = ModelStep & {
   readonly onText: (said: PartialAnswer) => void;
-  readonly onSent: (reserved: Reserved) => void;
+  readonly meter: CallMeter;
 };
 
 /** Money that was reserved for an answer that is not written is released, or stays counted where the call was on its way. */
@@ -36,30 +38,35 @@ export const runModelStep = async (
   const onText = (text: PartialAnswer): void => {
     said = text;
   };
-  let unsettled = noneReserved;
-  const onSent = (reserved: Reserved): void => {
-    unsettled = reserved;
-  };
+  const meter = openCallMeter();
+  const release = (): Promise<void> => releaseReservation(ports, context.session, meter.reserved());
   try {
-    const outcome = await answer(ports, context, { ...step, onText, onSent });
-    if (outcome.context.turn === context.turn) await releaseReservation(ports, context.session, unsettled);
+    const outcome = await answer(ports, context, { ...step, onText, meter });
+    if (outcome.context.turn === context.turn) await release();
     return outcome;
   } catch (error) {
-    await releaseReservation(ports, context.session, unsettled);
     const why = context.monitor.interruption();
+    const lost = why === 'cancelled' ? meter.lost() : {};
+    const isWritten = Object.keys(lost).length > 0;
+    if (!isWritten) await release();
     if (why === undefined) throw error;
-    return why === 'cancelled' ? cancel(ports, context, said) : interrupted(context);
+    if (why !== 'cancelled') return interrupted(context);
+    const outcome = await cancel(ports, context, {
+      ...lost,
+      ...(said === undefined ? {} : { partial: said }),
+    });
+    if (isWritten && outcome.context.turn === context.turn) await release();
+    return outcome;
   }
 };
 
+/** With what is known of its call, which takes the place of its reservation. */
 const cancel = (
   ports: LoopDeps,
   context: TurnContext,
-  partial: PartialAnswer | undefined,
-): Promise<CommitOutcome> => {
-  const event = { type: 'cancelled' as const, at: ports.world.now() };
-  return applyEvent(ports, context, { event: partial === undefined ? event : { ...event, partial } });
-};
+  cut: LostCall & { readonly partial?: PartialAnswer },
+): Promise<CommitOutcome> =>
+  applyEvent(ports, context, { event: { type: 'cancelled', at: ports.world.now(), ...cut } });
 
 const answer = async (ports: LoopDeps, context: TurnContext, step: HeardStep): Promise<CommitOutcome> => {
   const [event, { log, taken, files }] = await askWhileSaving(ports, context, step);

@@ -160,6 +160,11 @@ describe('in a slice', () => {
     expect(spendOf(within, asked)).toEqual({ root, usd: 0.5, slices: [own], tokens: 2, toolCalls: 2 });
     const lost = { ...failed, unsettledUsd: 0.25, unsettledTokens: 7 } as TurnEvent;
     expect(spendOf(within, lost)).toMatchObject({ slices: [own], unsettledUsd: 0.25, unsettledTokens: 7 });
+    const known = { usage: { inputTokens: 3, outputTokens: 1 }, costUsd: 0.125 };
+    for (const cut of [lost, { type: 'cancelled', at: 1, unsettledUsd: 0.25, unsettledTokens: 7 } as const])
+      expect(spendOf(within, { ...cut, known } as TurnEvent)).toEqual({
+        ...{ root, slices: [own], usd: 0.125, tokens: 4, unsettledUsd: 0.25, unsettledTokens: 7 },
+      });
     await releaseReservation(ports, within, { usd: 0, tokens: 7 });
     expect(released).toMatchObject([[root, { unsettledUsd: 0, unsettledTokens: 7, slices: [own] }]]);
   });
@@ -217,6 +222,9 @@ test('an answer reports its cost, a failure its end, and any other outcome nothi
   expect(spendOf(parent, failed)).toEqual({ root, usd: 0, unsettledUsd: undefined });
   expect(spendOf(child, { ...failed, unsettledUsd: 0.25 })).toEqual({ root, usd: 0, unsettledUsd: 0.25 });
   expect(spendOf(child, { type: 'cancelled', at: 1 })).toBeUndefined();
+  expect(spendOf(child, { type: 'cancelled', at: 1, unsettledUsd: 0.25 })).toEqual({
+    ...{ root, usd: 0, unsettledUsd: 0.25 },
+  });
   expect(spendOf(child, { type: 'budget-spent', at: 1, step: 1 })).toBeUndefined();
 });
 
