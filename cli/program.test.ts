@@ -296,6 +296,8 @@ test('a large file is sent in parts with their range', async () => {
     ['bytes 0-4194303/4194307', 4_194_304],
     ['bytes 4194304-4194306/4194307', 3],
   ]);
+  const [id, ...others] = one.fake.asked.map(({ headers }) => headers['upload-id']);
+  expect([id?.length, others]).toEqual([36, [id]]);
   await one.run(['files', 'put', 's', 'dir/a b.bin', '-'], { stdin: 'piped' });
   expect(one.fake.asked.at(-1)).toMatchObject({ body: 'piped' });
   expect((await one.run(['files', 'put', 's', 'dir/a b.bin', 'gone'])).stderr).toContain('file_not_found');

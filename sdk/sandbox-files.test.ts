@@ -6,12 +6,14 @@ import { SandboxFiles } from './sandbox-files.ts';
 /** The files of a session whose requests are answered one after the other, and what was asked. */
 const filesOf = (answers: readonly Response[]) => {
   const asked: string[] = [];
+  const sent: Record<string, string>[] = [];
   const left = [...answers];
-  const fetch = async (url: unknown, { method }: RequestInit = {}): Promise<Response> => {
+  const fetch = async (url: unknown, { method, headers }: RequestInit = {}): Promise<Response> => {
     asked.push(`${method} ${new URL(String(url)).pathname}`);
+    sent.push(headers as Record<string, string>);
     return left.shift() ?? Response.error();
   };
-  return { files: new SandboxFiles(new ApiClient({ url: 'https://x.example', fetch }), 's'), asked };
+  return { files: new SandboxFiles(new ApiClient({ url: 'https://x.example', fetch }), 's'), asked, sent };
 };
 const refusal = (status: number, code: string) =>
   Response.json({ error: { code, message: 'no', requestId: 'r' } }, { status });
@@ -126,3 +128,38 @@ test('a stream that its reader leaves ends the answer', async () => {
   await stream.cancel('seen enough');
   expect(reason).toBe('seen enough');
 });
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+test('the parts of an upload have one id, which no other upload has', async () => {
+  const { files, sent } = filesOf(Array.from({ length: 6 }, () => late({})));
+  await files.write('a', 'wxyz', { partBytes: 2 });
+  await files.write('a', 'wxyz', { partBytes: 2 });
+  await files.upload('a', 'wxyz', { partBytes: 3 });
+  expect(sent.map((headers) => headers['content-range'])).toEqual([
+    ...['bytes 0-1/4', 'bytes 2-3/4', 'bytes 0-1/4', 'bytes 2-3/4'],
+    ...['bytes 0-2/4', 'bytes 3-3/4'],
+  ]);
+  const [one = '', , other = '', , archive = ''] = sent.map((headers) => headers['upload-id'] ?? '');
+  expect(sent.map((headers) => headers['upload-id'])).toEqual([one, one, other, other, archive, archive]);
+  expect(new Set([one, other, archive]).size).toBe(3);
+  for (const id of [one, other, archive]) expect(id).toMatch(uuid);
+});
+
+test('a part that is sent again has the id of the first try', async () => {
+  const { files, sent } = filesOf([late({}), lateRefusal('sandbox_unavailable'), late({})]);
+  await files.write('a', 'xy', { partBytes: 1 });
+  expect(new Set(sent.map((headers) => headers['upload-id'])).size).toBe(1);
+  expect(sent).toHaveLength(3);
+});
+
+test.each(['', 'x'])(
+  'a content that one request holds (%o) is sent once, and is no upload in parts',
+  async (text) => {
+    const { files, sent } = filesOf([late({})]);
+    const steps: number[] = [];
+    await files.write('a', text, { partBytes: 1, onProgress: (bytes) => void steps.push(bytes) });
+    expect(sent).toEqual([{ 'content-type': 'application/octet-stream' }]);
+    expect(steps).toEqual([text.length]);
+  },
+);

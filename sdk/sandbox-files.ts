@@ -3,7 +3,7 @@
  *
  * A larger content than one request holds is sent in parts, each of which may be repeated. A folder goes as one archive (tar.gz), in and out.
  */
-import type { ApiClient, FetchOptions } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
 import { SallyportError } from './errors.ts';
 import {
   bytesOf,
@@ -93,30 +93,28 @@ export class SandboxFiles {
   ): Promise<void> {
     const body = bytesOf(content);
     const total = sizeOf(body);
-    const put = (part: typeof body, headers: FetchOptions['headers'] = {}) =>
-      this.#client.send(address, {
+    // Parts under one id never mix with those of another upload of the path.
+    const id = total > partBytes && crypto.randomUUID();
+    let from = 0;
+    do {
+      const to = Math.min(from + partBytes, total);
+      const part = id && { 'content-range': `bytes ${from}-${to - 1}/${total}`, 'upload-id': id };
+      await this.#client.send(address, {
         method: 'PUT',
-        body: part,
-        headers: { 'content-type': 'application/octet-stream', ...headers },
+        body: sliceOf(body, from, to),
+        headers: { 'content-type': 'application/octet-stream', ...part },
         signal,
       });
-    if (total <= partBytes) {
-      await put(body);
-      onProgress?.(total, total);
-      return;
-    }
-    for (let from = 0; from < total; from += partBytes) {
-      const to = Math.min(from + partBytes, total);
-      await put(sliceOf(body, from, to), { 'content-range': `bytes ${from}-${to - 1}/${total}` });
       onProgress?.(to, total);
-    }
+      from = to;
+    } while (from < total);
   }
 
   async list(
     path = '.',
     { recursive = false, onTruncated, signal }: ListOptions = {},
   ): Promise<readonly FileEntry[]> {
-    const query = { path, ...(recursive ? { recursive: '1' as const } : {}) };
+    const query = { path, ...(recursive && { recursive: '1' as const }) };
     const parts = { params: { id: this.#sessionId }, query };
     const { files, truncated } = await this.#client.request(api.listFiles, parts, { signal });
     if (truncated) onTruncated?.();
@@ -130,12 +128,12 @@ export class SandboxFiles {
 
   /** Moves or renames. A file in its place is replaced with `overwrite` only, a folder never. */
   async move(path: string, to: string, options: RelocateOptions = {}): Promise<void> {
-    await this.#change(path, { op: 'move', to, ...overwriteOf(options) }, options);
+    await this.#change(path, { op: 'move', to }, options);
   }
 
   /** Copies under the rules of `move`. A link below a folder is copied as a link. */
   async copy(path: string, to: string, options: RelocateOptions = {}): Promise<void> {
-    await this.#change(path, { op: 'copy', to, ...overwriteOf(options) }, options);
+    await this.#change(path, { op: 'copy', to }, options);
   }
 
   /** Makes an address that reads the file, or writes it once, without a token. */
@@ -144,8 +142,9 @@ export class SandboxFiles {
     return this.#client.request(api.makeLink, { params: { id: this.#sessionId }, body }, { signal });
   }
 
-  async #change(path: string, query: Query, { signal }: Signalled): Promise<void> {
-    await this.#client.send(this.#path(path, query), { method: 'POST', repeat: 'refused', signal });
+  async #change(path: string, query: Query, { overwrite, signal }: RelocateOptions): Promise<void> {
+    const address = this.#path(path, { ...query, ...(overwrite && { overwrite: '1' }) });
+    await this.#client.send(address, { method: 'POST', repeat: 'refused', signal });
   }
 
   async remove(path: string, { signal }: Signalled = {}): Promise<void> {
@@ -188,8 +187,6 @@ export class SandboxFiles {
     return `${folder}/${names.map(encodeURIComponent).join('/')}${queryOf(query)}`;
   }
 }
-
-const overwriteOf = ({ overwrite }: RelocateOptions): Query => (overwrite === true ? { overwrite: '1' } : {});
 
 type Query = Readonly<Record<string, string>>;
 

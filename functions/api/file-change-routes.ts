@@ -45,8 +45,7 @@ export const fileChangeRoutes = ({ ports, settings }: ChangeRoutes): readonly Ap
     return answerWhenDone(work, { requestId, telemetry: ports.telemetry, status: () => status });
   };
   const upload = (event: ApiEvent, session: Session, path: string): Promise<StreamedResult> => {
-    const range = header(event.headers, 'content-range');
-    const headers: Record<string, string> = range === undefined ? {} : { 'content-range': range };
+    const headers = headersOf(event, Object.keys(partHeaders.shape));
     return change(event, session, { method: 'PUT', path, headers, body: bytesOf(event) });
   };
   return [
@@ -120,6 +119,14 @@ const changeErrors = [...insideErrors, 'path_outside_workspace', 'file_not_found
 
 const uploaded = { headers: partHeaders, body: 'bytes', errors: changeErrors } as const;
 const uploadAnswer = z.union([writtenAnswer, unpackedAnswer]);
+
+const headersOf = (event: ApiEvent, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = header(event.headers, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 type Change = Omit<FileChange, 'signal'>;
 

@@ -2,7 +2,8 @@
  * File operations with the rights of user code: reading, writing whole or in parts, listing.
  *
  * Only regular files are read: opening a FIFO would wait for a writer, and a device has no end. A read is one bounded piece.
- * Parts of an upload are appended to a hidden partial, and the last one gives it its name; until then the old file stays.
+ * Parts of an upload are appended to a hidden partial (upload-partials.ts), and the last one gives it its name; until then the old file
+ * stays.
  * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte,
  * unless it is the last one that arrived: its sender does not know that. The server remembers the part that ended an upload.
  */
@@ -21,15 +22,10 @@ import {
 } from 'node:fs';
 import { lstat, mkdir, open, opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { UploadPart } from '../wire/file-messages.ts';
 import type { FileEntry, FileKind, FileState } from '../wire/messages.ts';
-import {
-  codeOf,
-  FileRefusal,
-  isPartial,
-  type Roots,
-  resolveInWorkspace,
-  uploadPartialOf,
-} from './workspace-path.ts';
+import { filePartialOf, makeRoomForUpload } from './upload-partials.ts';
+import { codeOf, FileRefusal, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const listedEntriesMax = 10_000;
 
@@ -154,18 +150,17 @@ export const describeEntry = async (folder: string, name: string): Promise<FileE
   return { name, type, size: Number(stat.size), modifiedAt: stat.mtime.toISOString() };
 };
 
-export type Part = { readonly path: string; readonly start: number; readonly total: number };
 type PartOutcome = { readonly received: number } | Written;
 
 /** From the check of the length to the rename nothing is awaited: two parts at once come one after another. */
-export const writePart = async (roots: Roots, part: Part, content: Buffer): Promise<PartOutcome> => {
+export const writePart = async (roots: Roots, part: UploadPart, content: Buffer): Promise<PartOutcome> => {
   const target = await resolveInWorkspace(roots, part.path);
+  const partial = await filePartialOf(roots, target, part);
   await mkdir(dirname(target), { recursive: true });
   const old = lstatSync(target, { throwIfNoEntry: false });
   if (old !== undefined && !old.isFile()) {
     throw new FileRefusal('invalid_request', `${part.path} is not a file`);
   }
-  const partial = uploadPartialOf(target, part.total);
   const received = appendPart(partial, part, content);
   if (received < part.total) return { received };
   if (old !== undefined) chmodFile(partial, old.mode & 0o777);
@@ -174,7 +169,12 @@ export const writePart = async (roots: Roots, part: Part, content: Buffer): Prom
 };
 
 /** The bytes that have arrived. */
-export const appendPart = (partial: string, { start }: Part, content: Buffer): number => {
+export const appendPart = (
+  partial: string,
+  { start, total, upload }: UploadPart,
+  content: Buffer,
+): number => {
+  if (start === 0 && upload !== undefined) makeRoomForUpload(partial, total);
   const descriptor = openPartial(partial, start === 0);
   try {
     const { size } = fstatSync(descriptor);
@@ -197,7 +197,8 @@ const endsWith = (descriptor: number, size: number, { start, content }: Placed):
   return read === content.length && there.equals(content);
 };
 
-const openPartial = (partial: string, isFirst: boolean): number => {
+/** The partial, to read and to write; refused when an upload that has begun is not here. */
+export const openPartial = (partial: string, isFirst: boolean): number => {
   const fresh = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
   try {
     return openSync(partial, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | fresh);

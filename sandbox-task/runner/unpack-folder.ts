@@ -20,34 +20,26 @@ import {
   writeSync,
 } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import type { WrittenTree } from '../wire/file-messages.ts';
+import type { UploadName, UploadPart, WrittenTree } from '../wire/file-messages.ts';
 import { checkEntries, type PlannedEntry, plannedEntry } from './archive-plan.ts';
-import { appendPart, type Part } from './files.ts';
+import { appendPart, openPartial } from './files.ts';
 import { makeFolder, makeLink, setFolderModes } from './restore.ts';
 import { createRestorePaths } from './restored-entry.ts';
 import { readTarGz } from './tar-reader.ts';
-import {
-  archivePartialOf,
-  FileRefusal,
-  freshPartialOf,
-  isPartial,
-  type Roots,
-  resolveInWorkspace,
-} from './workspace-path.ts';
+import { archivePartialOf } from './upload-partials.ts';
+import { FileRefusal, freshPartialOf, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 /** The bytes that have arrived. */
-export const writeArchivePart = async (roots: Roots, part: Part, content: Buffer): Promise<number> => {
+export const writeArchivePart = async (roots: Roots, part: UploadPart, content: Buffer): Promise<number> => {
   const folder = await resolveInWorkspace(roots, part.path);
+  const partial = await archivePartialOf(roots, folder, part);
   await mkdir(folder, { recursive: true });
-  return appendPart(archivePartialOf(folder, part.total), part, content);
+  return appendPart(partial, part, content);
 };
 
-export async function* unpackSteps(
-  roots: Roots,
-  { path, total }: { readonly path: string; readonly total: number },
-): AsyncGenerator<Buffer, Buffer> {
-  const folder = await resolveInWorkspace(roots, path);
-  const descriptor = takeUpload(archivePartialOf(folder, total));
+export async function* unpackSteps(roots: Roots, upload: UploadName): AsyncGenerator<Buffer, Buffer> {
+  const folder = await resolveInWorkspace(roots, upload.path);
+  const descriptor = takeUpload(await archivePartialOf(roots, folder, upload));
   try {
     const isNew = readdirSync(folder).every(isPartial);
     for await (const _ of paced(checkEntries(folder, readTarGz(descriptor)))) yield nothing;
@@ -73,9 +65,9 @@ async function* paced(work: AsyncGenerator<void>): AsyncGenerator<void> {
 }
 
 /** Its name is gone at once: a runner that ends leaves nothing, and another upload cannot change it. */
-const takeUpload = (upload: string): number => {
-  const descriptor = openSync(upload, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  unlinkSync(upload);
+const takeUpload = (partial: string): number => {
+  const descriptor = openPartial(partial, false);
+  unlinkSync(partial);
   return descriptor;
 };
 

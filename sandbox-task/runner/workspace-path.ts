@@ -44,6 +44,15 @@ export const resolveName = async (roots: Roots, path: string): Promise<string> =
   return join(await resolveInWorkspace(roots, dirname(requested)), basename(requested));
 };
 
+/** The real root that a resolved path is below: the nearest, where one is inside of the other. */
+export const rootOf = async (roots: Roots, real: string): Promise<string> => {
+  const folders = await Promise.all(rootFolders(roots).map((folder) => realpath(folder)));
+  const [nearest = roots.workspace] = folders
+    .filter((folder) => isInside(folder, real))
+    .toSorted((one, other) => other.length - one.length);
+  return nearest;
+};
+
 const rootFolders = ({ workspace, sharedPath }: Roots): readonly string[] =>
   sharedPath === undefined ? [workspace] : [workspace, sharedPath];
 
@@ -78,9 +87,9 @@ const isMissing = (cause: unknown): boolean => (cause as NodeJS.ErrnoException).
 const outside = (path: string): FileRefusal =>
   new FileRefusal('path_outside_workspace', `${JSON.stringify(path)} is outside the workspace`);
 
-const prefix = '.sallyport-partial-';
+export const partialPrefix = '.sallyport-partial-';
 
-export const isPartial = (name: string): boolean => name.startsWith(prefix);
+export const isPartial = (name: string): boolean => name.startsWith(partialPrefix);
 
 /**
  * A hash of the name, because a name may already be as long as one can be, and of its use: two writers of one name, each with a
@@ -90,17 +99,10 @@ export const partialOf = (real: string, use = ''): string => {
   const hash = createHash('sha256')
     .update(`${basename(real)}/${use}`)
     .digest('hex');
-  return join(dirname(real), `${prefix}${hash.slice(0, 32)}`);
+  return join(dirname(real), `${partialPrefix}${hash.slice(0, 32)}`);
 };
 
 export const freshPartialOf = (real: string): string => partialOf(real, randomUUID());
-
-/** Of an upload, which nothing but its length tells from another one of the same name. */
-export const uploadPartialOf = (real: string, total: number): string => partialOf(real, String(total));
-
-/** The upload of an archive, in the folder that it will fill. */
-export const archivePartialOf = (folder: string, total: number): string =>
-  join(folder, `${prefix}archive-${total}`);
 
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';

@@ -8,7 +8,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { posix } from 'node:path';
+import * as z from 'zod';
+import { onFirstUse } from '#shared/contracts/on-first-use.ts';
 import { workspaceBytesMax } from '#shared/domain/checkpoint.ts';
+import type { UploadPart } from '../wire/file-messages.ts';
 import type { FileEntry, FileState } from '../wire/messages.ts';
 import { namedPath } from '../wire/named-path.ts';
 import { endPaced, readBody, sendJson, writePaced } from './http-messages.ts';
@@ -84,14 +87,14 @@ export const receiveFile = async (
   path: string,
 ): Promise<void> => {
   const part = await readPart(request);
-  const { body, start, total, isWhole } = part;
+  const { body, start, total, upload, isWhole } = part;
   const shown = shownPath(path);
   const answerOf = (written: Written): UploadAnswer => ({
     status: written.isNew ? 201 : 200,
     body: { path: shown, size: written.size },
   });
   const take = async (): Promise<UploadAnswer> => {
-    const written = await writePart(userSide, { path, start, total }, body);
+    const written = await writePart(userSide, { path, start, total, upload }, body);
     return 'received' in written ? { status: 202, body: written } : answerOf(written);
   };
   const answer = isWhole
@@ -105,15 +108,23 @@ export const deleteFile = async ({ userSide, response }: FileExchange, path: str
   response.writeHead(204).end();
 };
 
-type ReceivedPart = UploadRange & { readonly body: Buffer; readonly isWhole: boolean };
+type ReceivedPart = UploadRange & {
+  readonly body: Buffer;
+  readonly upload: string | undefined;
+  readonly isWhole: boolean;
+};
 
 /** One body, and its place in what is uploaded. */
 export const readPart = async (request: IncomingMessage): Promise<ReceivedPart> => {
   const body = await readBody(request, bodyBytesMax);
   const header = request.headers['content-range'];
-  if (header === undefined) return { body, start: 0, total: body.length, isWhole: true };
-  return { body, ...parseContentRange(header, body.length), isWhole: false };
+  if (header === undefined) return { body, start: 0, total: body.length, upload: undefined, isWhole: true };
+  const upload = uploadId().safeParse(request.headers['upload-id']);
+  if (!upload.success) throw new Refusal('invalid_request', 'Upload-Id must be a UUID');
+  return { body, ...parseContentRange(header, body.length), upload: upload.data, isWhole: false };
 };
+
+const uploadId = onFirstUse(() => z.uuid().optional());
 
 type UploadRange = { readonly start: number; readonly total: number };
 
@@ -146,7 +157,7 @@ export const writeFile = async (userSide: UserSide, path: string, content: Buffe
 
 const writePart = async (
   userSide: UserSide,
-  part: { readonly path: string; readonly start: number; readonly total: number },
+  part: UploadPart,
   content: Buffer,
 ): Promise<Written | { readonly received: number }> => {
   const answer = await userSide.ask({ type: 'write-part', ...part }, content);

@@ -63,18 +63,18 @@ export const receiveArchive = async (
   { userSide, uploads, request, response }: UploadExchange,
   path: string,
 ): Promise<void> => {
-  const { body, start, total } = await readPart(request);
+  const { body, start, total, upload, isWhole } = await readPart(request);
   const shown = shownPath(path);
+  // Two that come whole are not in each other's way.
+  const name = { path, total, upload: isWhole ? randomUUID() : upload };
   const take = async (): Promise<UploadAnswer> => {
-    const received = await userSide.ask({ type: 'write-archive', path, start, total }, body);
+    const received = await userSide.ask({ type: 'write-archive', start, ...name }, body);
     const { bytes } = expectAnswer(received, 'received');
     if (bytes < total) return { status: 202, body: { received: bytes } };
-    const { isNew, ...written } = parseWrittenTree(
-      await finishJob(userSide, { kind: 'unpack', path, total }),
-    );
+    const { isNew, ...written } = parseWrittenTree(await finishJob(userSide, { kind: 'unpack', ...name }));
     return { status: isNew ? 201 : 200, body: { path: shown, ...written } };
   };
-  const answer = await uploads.take({ kind: 'archive', path: shown, start, total, body }, take);
+  const answer = await uploads.take({ kind: 'archive', path: shown, start, total, upload, body }, take);
   sendJson(response, answer.body, answer.status);
 };
 

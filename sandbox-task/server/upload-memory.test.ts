@@ -5,8 +5,8 @@ import { createUploadMemory, type UploadAnswer } from './upload-memory.ts';
 const open = () => {
   const memory = createUploadMemory();
   const begun: PromiseWithResolvers<UploadAnswer>[] = [];
-  const take = (start: number, content: string, path = 'a') =>
-    memory.take({ kind: 'archive', path, start, total: 4, body: Buffer.from(content) }, () => {
+  const take = (start: number, content: string, name: { path?: string; upload?: string } = {}) =>
+    memory.take({ kind: 'archive', path: 'a', ...name, start, total: 4, body: Buffer.from(content) }, () => {
       const work = Promise.withResolvers<UploadAnswer>();
       begun.push(work);
       return work.promise;
@@ -30,7 +30,8 @@ test('other bytes, another path, and the part behind the beginning of another up
   await first;
   for (const next of [
     () => take(2, 'xx'),
-    () => take(2, 'cd', 'b'),
+    () => take(2, 'cd', { path: 'b' }),
+    () => take(2, 'cd', { upload: 'other' }),
     () => take(0, 'ab'),
     () => take(2, 'xx'),
   ]) {
@@ -51,4 +52,23 @@ test('an upload in one part is begun again once it is over, and so is one that f
   await expect(again).rejects.toThrow('refused');
   void take(0, 'abcd');
   expect(begun).toHaveLength(3);
+});
+
+test('an upload with an id keeps its answer while others of its path begin and end', async () => {
+  const { take, begun } = open();
+  const named = { upload: 'one' };
+  const first = take(2, 'cd', named);
+  begun[0]?.resolve(answer);
+  await first;
+  for (const other of [{}, { upload: 'two' }]) {
+    void take(0, 'ab', other);
+    void take(2, 'cd', other);
+  }
+  expect(begun).toHaveLength(5);
+  expect(await take(2, 'cd', named)).toEqual(answer);
+  expect(begun).toHaveLength(5);
+  // Begun anew under its own id.
+  void take(0, 'ab', named);
+  void take(2, 'cd', named);
+  expect(begun).toHaveLength(7);
 });

@@ -1,5 +1,6 @@
 /**
- * The memory of uploads: the last part that each path took, with its answer, so that a repeat gets the first answer.
+ * The memory of uploads: the last part of each, with its answer, so that a repeat gets the first answer. Those of one path that have
+ * no id are one upload.
  *
  * The files cannot tell: a file with the same end may be an older one, and an archive is gone once it is unpacked. A part that is still
  * served is not begun again either: two unpackings would be in each other's way. A sandbox that takes the place of another remembers
@@ -12,6 +13,8 @@ type UploadPart = {
   readonly path: string;
   readonly start: number;
   readonly total: number;
+  /** Its id, if it has one. */
+  readonly upload?: string | undefined;
   readonly body: Buffer;
 };
 export type UploadAnswer = { readonly status: number; readonly body: object };
@@ -32,8 +35,8 @@ export const createUploadMemory = (): UploadMemory => {
     if (uploads.get(upload) === taken) uploads.delete(upload);
   };
   return {
-    async take({ kind, path, start, total, body }, work) {
-      const upload = `${kind} ${path}`;
+    async take({ kind, path, start, total, upload: id = '', body }, work) {
+      const upload = `${kind} ${id} ${path}`;
       const isLast = start + body.length === total;
       // Another upload begins.
       if (start === 0 && !isLast) uploads.delete(upload);

@@ -1,4 +1,5 @@
 /** Several writers of one name, and a disk that is full: a file is always one of them, and whole. */
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -22,8 +23,15 @@ afterAll(async () => {
 });
 
 const inside = (path: string): string => join(sandbox.workspace, path);
-const put = async (path: string, body: Buffer | string, range?: string): Promise<number> => {
-  const headers = range === undefined ? {} : { 'content-range': range };
+const put = async (
+  path: string,
+  body: Buffer | string,
+  ...[range, id]: readonly string[]
+): Promise<number> => {
+  const headers = {
+    ...(range === undefined ? {} : { 'content-range': range }),
+    ...(id === undefined ? {} : { 'upload-id': id }),
+  };
   return (await sandbox.ask('PUT', `/files/${path}`, { body, headers })).status;
 };
 const copy = async (from: string, to: string, query = ''): Promise<number> =>
@@ -73,6 +81,24 @@ test('two uploads in parts of one name, of different lengths, are not mixed', as
   expect(await readFile(inside('parts'), 'utf8')).toBe('xyz----');
 });
 
+test('two uploads in parts of one name and one length, each with its id, are not mixed', async () => {
+  removeAfter(inside('named'));
+  const [one = '', other = ''] = [randomUUID(), randomUUID()];
+  expect(await put('named', 'abc', 'bytes 0-2/6', one)).toBe(202);
+  expect(await put('named', 'uvw', 'bytes 0-2/6', other)).toBe(202);
+  const { body } = await sandbox.ask('GET', '/files?path=.');
+  expect(body.toString()).not.toContain('partial');
+  expect(await put('named', 'xyz', 'bytes 3-5/6', other)).toBe(201);
+  expect(await readFile(inside('named'), 'utf8')).toBe('uvwxyz');
+  expect(await put('named', 'def', 'bytes 3-5/6', one)).toBe(200);
+  // The first answer again, and no change.
+  expect(await put('named', 'xyz', 'bytes 3-5/6', other)).toBe(201);
+  expect(await readFile(inside('named'), 'utf8')).toBe('abcdef');
+  expect(await put('named', 'def', 'bytes 3-5/6', randomUUID())).toBe(409);
+  expect(await put('named', 'abc', 'bytes 0-2/6', 'mine')).toBe(400);
+  expect((await readdir(sandbox.workspace)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
 const tarOf = (name: string, padding: number): Buffer => {
   const file = { path: name, type: 'file', mode: 0o644, mtimeMs: 0, size: 0 } as const;
   return gzipSync(Buffer.concat([encodeTarHeader(file), tarEnd(), Buffer.alloc(padding)]), { level: 0 });
@@ -91,6 +117,25 @@ test('two archives in parts for one folder, of different lengths, are not mixed'
       );
     }
   expect((await readdir(inside('archives'))).toSorted()).toEqual(['one', 'other']);
+});
+
+test('archives of one length for one folder at once, whole or in parts with an id, are each unpacked', async () => {
+  removeAfter(inside('both'));
+  const archives = ['one', 'two'].map((name) => tarOf(name, 0));
+  const path = 'both?archive=tar.gz';
+  for (let time = 0; time < 10; time += 1) {
+    const statuses = await Promise.all(archives.map((bytes) => put(path, bytes)));
+    for (const status of statuses) expect([200, 201]).toContain(status);
+    expect((await readdir(inside('both'))).toSorted()).toEqual(['one', 'two']);
+    await sandbox.callTool('execute_command', { command: 'rm -r both' });
+  }
+  const uploads = archives.map((bytes) => ({ bytes, id: randomUUID() }));
+  for (const from of [0, 500])
+    for (const { bytes, id } of uploads) {
+      const to = from === 0 ? 500 : bytes.length;
+      await put(path, bytes.subarray(from, to), `bytes ${from}-${to - 1}/${bytes.length}`, id);
+    }
+  expect((await readdir(inside('both'))).toSorted()).toEqual(['one', 'two']);
 });
 
 test('a file that has no room leaves the old one as it was, and a new one is not there', async () => {

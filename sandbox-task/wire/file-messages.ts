@@ -8,6 +8,16 @@
 
 import type { ChangeKind } from '#shared/domain/file-change.ts';
 
+/** `upload`: the id that its sender gave it; without one only its length tells it from another one of the same path. */
+export type UploadName = {
+  readonly path: string;
+  readonly total: number;
+  readonly upload?: string | undefined;
+};
+
+/** From byte `start` of what will have `total`. */
+export type UploadPart = UploadName & { readonly start: number };
+
 export type FileRequest =
   /** The answer is a list with one entry. */
   | { readonly type: 'stat'; readonly id: number; readonly path: string }
@@ -19,14 +29,8 @@ export type FileRequest =
       readonly to: string;
       readonly overwrites: boolean;
     }
-  /** The payload is bytes `start` and following of an archive for the folder, which will have `total`. */
-  | {
-      readonly type: 'write-archive';
-      readonly id: number;
-      readonly path: string;
-      readonly start: number;
-      readonly total: number;
-    }
+  /** The payload is the bytes of the part, of an archive for the folder. */
+  | ({ readonly type: 'write-archive'; readonly id: number } & UploadPart)
   | JobRequest;
 
 /** The answers to `job-next` are `piece`; the last one carries the outcome. */
@@ -42,8 +46,8 @@ export type JobWork =
   | { readonly kind: 'copy'; readonly path: string; readonly to: string; readonly overwrites: boolean }
   /** Pieces are a gzipped tar archive; the outcome is empty. */
   | { readonly kind: 'pack'; readonly path: string }
-  /** Of the archive of `total` bytes that was written for this folder. Pieces are empty; the outcome is `WrittenTree`. */
-  | { readonly kind: 'unpack'; readonly path: string; readonly total: number }
+  /** Of the archive that was written for this folder. Pieces are empty; the outcome is `WrittenTree`. */
+  | ({ readonly kind: 'unpack' } & UploadName)
   /** Pieces are JSON lists of `FileChange`, also empty ones; the outcome is empty. */
   | { readonly kind: 'watch'; readonly path: string };
 

@@ -4,7 +4,7 @@
  * The runner trusts the server; the server parses the runner's messages (server/runner-message.ts), because
  * user code can take the runner over.
  */
-import type { FileRequest } from './file-messages.ts';
+import type { FileRequest, UploadPart } from './file-messages.ts';
 import type { ProcessRequest, ProcessStream } from './process-messages.ts';
 import type { CodeContext, Language, ResultShape, StdioBlock } from './program-messages.ts';
 import type { TransferRequest } from './transfer-messages.ts';
@@ -92,14 +92,8 @@ export type RunnerRequest =
   /** The payload is the whole content. */
   | { readonly type: 'write'; readonly id: number; readonly path: string }
   | { readonly type: 'list'; readonly id: number; readonly path: string }
-  /** The payload is bytes `start` and following of a file that will have `total`. */
-  | {
-      readonly type: 'write-part';
-      readonly id: number;
-      readonly path: string;
-      readonly start: number;
-      readonly total: number;
-    }
+  /** The payload is the bytes of the part, of a file. */
+  | ({ readonly type: 'write-part'; readonly id: number } & UploadPart)
   | { readonly type: 'remove'; readonly id: number; readonly path: string }
   | FileRequest
   | StdioRequest

@@ -162,6 +162,31 @@ test('a folder comes in by parts as an archive, and goes out', async () => {
   expect((await asked('PUT', '/files/?archive=tar.gz', { body: archive })).status).toBe(200);
 });
 
+test('two writes of one file in parts at once: it is one of them, whole', async () => {
+  const files = new SandboxFiles(new Sallyport(cloud), id);
+  const contents = ['one', 'two'].map((text) => text.repeat(100));
+  await Promise.all(contents.map((content) => files.write('at-once', content, { partBytes: 100 })));
+  expect(contents).toContain(await files.read('at-once'));
+});
+
+test('an upload that this sandbox does not have is refused with the way to begin again', async () => {
+  const upload = (start: number, headers = {}) =>
+    asked('PUT', '/files/unknown', {
+      body: 'def',
+      headers: { 'content-range': `bytes ${start}-${start + 2}/6`, ...headers },
+    });
+  const refused = await upload(3, { 'upload-id': crypto.randomUUID() });
+  const { error } = (await refused.json()) as { error: { message: string; suggestions: string[] } };
+  expect([refused.status, error]).toMatchObject([
+    409,
+    {
+      message: 'the next part must start at byte 0',
+      suggestions: [expect.stringContaining('begin the upload again')],
+    },
+  ]);
+  expect(await codeOf(await upload(0, { 'upload-id': 'mine' }))).toEqual([400, 'invalid_request', true]);
+});
+
 test('a watch reports changes as events', async () => {
   const path = `src/new-${crypto.randomUUID()}`;
   const stream = await asked('GET', '/watch?path=src');

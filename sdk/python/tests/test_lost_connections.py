@@ -7,6 +7,7 @@ import json
 import signal
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -299,6 +300,19 @@ def test_parts_whose_answers_are_lost_are_sent_again(server: WireServer, client:
     sandbox.files.write("d/a b.bin", content)
     assert server.files["PUT /files/d/a%20b.bin"] == content
     assert sum(route.startswith("PUT") for route in server.asked) == 6
+    assert len(set(server.upload_ids)) == 1
+
+
+def test_the_parts_of_an_upload_have_one_id(server: WireServer, client: Sallyport) -> None:
+    files = client.sandboxes.create().files
+    for _ in range(2):
+        files.write("a", b"wxyz", part_bytes=2)
+    files.upload("b", b"wxyz", part_bytes=3)
+    files.write("a", b"wxyz")
+    one, _, other, _, archive, _, whole = server.upload_ids
+    assert server.upload_ids == [one, one, other, other, archive, archive, None]
+    assert len({one, other, archive, whole}) == 4
+    assert uuid.UUID(str(one)).version == 4
 
 
 def test_a_deletion_whose_answer_was_lost_is_done(server: WireServer, client: Sallyport) -> None:

@@ -41,6 +41,7 @@ class WireServer:
         self.lost_answers = 0
         self.asked: list[str] = []
         self.files: dict[str, bytes] = {}
+        self.upload_ids: list[str | None] = []
         self.log: list[dict[str, Any]] = []
         self.replies: dict[str, Callable[[Any, bytes], None]] = {}
         self.random = random.Random(7)
@@ -101,6 +102,7 @@ class WireServer:
             do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = handle_any
 
             def receive(self, route: str, body: bytes) -> None:
+                wire.upload_ids.append(self.headers.get("upload-id"))
                 given = self.headers.get("content-range") or f"bytes 0-0/{len(body)}"
                 span, total = given.removeprefix("bytes ").split("/")
                 start = int(span.split("-")[0])

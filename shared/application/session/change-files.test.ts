@@ -26,3 +26,18 @@ test.each([
   const request = { method: 'POST', path: '/files/a?op=move&to=b', ...kind };
   await expect(changeFiles(ports, sandbox, request)).rejects.toMatchObject({ code });
 });
+
+const begins = 'Send the part that starts at the byte in the message.';
+const paths = 'Paths are relative to /workspace;';
+
+test.each([
+  { code: 'conflict', headers: { 'content-range': 'bytes 3-5/6' }, advice: begins },
+  { code: 'path_outside_workspace', headers: { 'content-range': 'bytes 3-5/6' }, advice: paths },
+  { code: 'conflict', headers: {}, advice: paths },
+])('a refusal ($code) of $headers says: $advice', async ({ code, headers, advice }) => {
+  const fetch = async () => Response.json({ error: { code, message: 'no' } }, { status: 409 });
+  const ports = fake<FileDeps>({ ...openQuietPorts().ports, link: { fetch } });
+  const changed = changeFiles(ports, sandbox, { method: 'PUT', path: '/files/a', headers });
+  const suggestions = [expect.stringContaining(advice)];
+  await expect(changed).rejects.toMatchObject({ code, details: { suggestions } });
+});

@@ -24,11 +24,22 @@ export const changeFiles = async (
     throw isOnce && isUnknown(error) ? outcomeUnknown(error) : error;
   };
   const response = await ports.link.fetch(sandbox, request).catch(fail);
-  if (!response.ok) throw await refusalOf(response, () => fileSuggestions);
+  const isPart = request.headers?.['content-range'] !== undefined;
+  if (!response.ok)
+    throw await refusalOf(response, (code) =>
+      isPart && code === 'conflict' ? partSuggestions : fileSuggestions,
+    );
   const text = await response.text().catch(fail);
   // A part that is not the last is not a file yet.
   if (response.status !== 202) await keepWritten(ports, sandbox);
   return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) };
+};
+
+/** The sandbox names the byte. */
+const partSuggestions = {
+  suggestions: [
+    'Send the part that starts at the byte in the message. At byte 0, begin the upload again: the sandbox does not have its earlier parts.',
+  ],
 };
 
 export type WrittenFile = { readonly size: number; readonly isNew: boolean };

@@ -35,6 +35,10 @@ export const partHeaders = z.object({
     .string()
     .optional()
     .describe('Range `bytes a-b/total`, for a file that is sent in parts.'),
+  'upload-id': z
+    .uuid()
+    .optional()
+    .describe('Id of an upload in parts, made by its sender: two uploads of one path never mix.'),
 });
 
 const bytes = z.number().int().min(0);

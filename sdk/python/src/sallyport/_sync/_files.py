@@ -8,6 +8,7 @@ A larger content than one request holds is sent in parts, each of which may be r
 from __future__ import annotations
 
 import builtins
+import uuid
 from collections.abc import Iterator, Callable
 from typing import TYPE_CHECKING, Any, Literal, overload
 from urllib.parse import urljoin
@@ -88,10 +89,12 @@ class Files:
     ) -> None:
         total = len(data)
         is_whole = total <= part_bytes
+        # Two uploads of one path never mix.
+        upload_id = str(uuid.uuid4())
         for start in [0] if is_whole else range(0, total, part_bytes):
             end = min(start + part_bytes, total)
-            span = {} if is_whole else {"content-range": f"bytes {start}-{end - 1}/{total}"}
-            headers = {"content-type": "application/octet-stream", **span}
+            span = {"content-range": f"bytes {start}-{end - 1}/{total}", "upload-id": upload_id}
+            headers = {"content-type": "application/octet-stream", **({} if is_whole else span)}
             self._change("PUT", address, content=data[start:end], headers=headers)
             if on_progress is not None:
                 on_progress(end, total)
