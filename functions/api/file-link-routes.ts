@@ -105,11 +105,16 @@ export const answerLink = async (
   if (opened.link.method === 'PUT') return write({ ports, settings }, event, { ...opened, secret });
   const want = event.httpMethod === 'HEAD' ? 'stat' : 'file';
   const response = await readByLink(ports, opened, want);
-  if (want === 'stat') return describe(await response.json());
-  const headers = { 'content-type': 'application/octet-stream', ...linkFence };
-  const answer = { statusCode: 200, headers, body: response.body ?? '' };
-  return asAttachment(answer, opened.link.path.split('/').at(-1) ?? 'file');
+  const { headers, ...answer } = want === 'stat' ? describe(await response.json()) : fileAnswer(response);
+  const fencedIn = { ...answer, headers: { ...headers, ...linkFence } };
+  return asAttachment(fencedIn, opened.link.path.split('/').at(-1) ?? 'file');
 };
+
+const fileAnswer = ({ body }: Response): StreamedResult => ({
+  statusCode: 200,
+  headers: { 'content-type': 'application/octet-stream' },
+  body: body ?? '',
+});
 
 const write = (
   { ports, settings }: Omit<Links, 'publicUrl'>,

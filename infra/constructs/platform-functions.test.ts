@@ -290,7 +290,7 @@ describe('permissions', () => {
     ['sandbox-link', []],
     ['task-events', ['janitor', 'webhooks']],
     ['janitor', ['relay', 'sandbox-link', 'turn', 'webhooks']],
-    ['schedules', ['janitor', 'turn', 'webhooks']],
+    ['schedules', ['janitor', 'sandbox-link', 'turn', 'webhooks']],
     ['webhooks', []],
     ['api', ['janitor', 'relay', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
     ['mcp', ['janitor', 'relay', 'sandbox-link', 'schedules', 'turn', 'webhooks']],
@@ -525,7 +525,7 @@ describe('permissions', () => {
 
   test('functions that connect to sandboxes read the secret of the sandboxes', () => {
     const readers = names.filter((name) => secretActionsOn(name, 'SandboxSecret').length > 0);
-    expect(readers).toEqual(['socket', 'terminal', 'turn', 'relay', 'janitor', 'api', 'mcp']);
+    expect(readers).toEqual(['socket', 'terminal', 'turn', 'relay', 'janitor', 'schedules', 'api', 'mcp']);
   });
 
   test('every permission on all resources is in this list', () => {

@@ -146,6 +146,8 @@ const variables: Record<FunctionName, readonly string[]> = {
     'CONNECTIONS_URL',
     'JANITOR_FUNCTION',
     ...quotas,
+    'SANDBOX_LINK_FUNCTION',
+    'SANDBOX_SECRET',
     'SCHEDULE_DEAD_LETTERS',
     'SCHEDULE_GROUP',
     'SCHEDULE_ROLE',

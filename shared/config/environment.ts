@@ -160,6 +160,7 @@ export const environments = {
     ...sockets.shape,
     ...turns.shape,
     ...janitor.shape,
+    ...link.shape,
     ...webhooks.shape,
     ...sessions.shape,
     /** The group of the next runs in EventBridge Scheduler. */

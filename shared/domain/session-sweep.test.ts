@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Session, SessionStatus } from './session.ts';
 import {
+  firstLookAt,
   idleFrom,
   idleLimit,
   isResting,
@@ -116,6 +117,34 @@ test.each([
 ])('a session that only waits for others is continued; after %i ms without its sandbox: %s', (age, rests) => {
   const at = { now: activeAt + age, lifetimes };
   expect(sweepStep(agent('running'), 'others', at)).toEqual({ step: 'drive', rests });
+});
+
+describe('a session that a connection made and that never got a message', () => {
+  const unused = agent('created', { isFleeting: true, createdAt: activeAt });
+  const day = 86_400_000;
+  // The two hours of a connection, and two minutes in which it may have begun.
+  const lookMs = 7_320_000;
+  const lookOf = (one: Session, times: Partial<typeof lifetimes>) =>
+    firstLookAt(one, { ...lifetimes, ...times });
+
+  test('is looked at first when its connection must have ended, any other when its time is over', () => {
+    expect(lookOf(unused, { historyMs: day })).toBe(activeAt + lookMs);
+    expect(lookOf(unused, { historyMs: 1000 })).toBe(activeAt + 1000);
+    expect(lookOf(agent('created', { createdAt: activeAt }), { historyMs: day })).toBe(activeAt + day);
+    expect(lookOf(execution('ready', { createdAt: activeAt, idleMs: day }), {})).toBe(activeAt + day);
+  });
+
+  test.each([
+    ['wait', { idleMs: 2 * day }],
+    ['rest', { idleMs: 100 }],
+  ])('is looked at again as soon while it is left to %s', (step, times) => {
+    const now = activeAt + 1000;
+    const at = { now, lifetimes: { ...lifetimes, historyMs: day, ...times } };
+    expect(sweepStep(unused, 'none', at)).toMatchObject({
+      step,
+      [step === 'wait' ? 'until' : 'next']: now + lookMs,
+    });
+  });
 });
 
 test('an agent session with a retention shorter than its idle time ends without idling', () => {

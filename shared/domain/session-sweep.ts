@@ -7,6 +7,7 @@
  */
 import { stallMsMin, startTriesMax, stepTriesMax } from './limits.ts';
 import { isEnded, type Session, type Stall } from './session.ts';
+import { isUnused, unusedLookMs } from './unused-session.ts';
 
 export type Lifetimes = {
   /** Idle limit of agent sessions, in milliseconds. */
@@ -60,6 +61,23 @@ export const idleOfKind = (
 export const pausedUntil = (session: Pick<Session, 'kind' | 'lastActiveAt'>, lifetimes: Lifetimes): number =>
   session.lastActiveAt + idleLimit(session, lifetimes) + lifetimes.pausedMs;
 
+/** The first look at a new session, as it is made. */
+export const firstLookAt = (
+  session: Pick<Session, 'kind' | 'idleMs' | 'isFleeting' | 'status' | 'createdAt'>,
+  lifetimes: Lifetimes,
+): number => {
+  const { kind, createdAt } = session;
+  const forMs = kind === 'agent' ? lifetimes.historyMs : idleLimit(session, lifetimes);
+  return soonWhileUnused(session, createdAt + forMs, createdAt);
+};
+
+/** The next look at it, which the end of a connection brings forward where it is heard of. */
+const soonWhileUnused = (
+  session: Pick<Session, 'isFleeting' | 'status'>,
+  lookAt: number,
+  now: number,
+): number => (isUnused(session) ? Math.min(lookAt, now + unusedLookMs) : lookAt);
+
 export const sweepStep = (
   session: Session,
   work: SessionWork,
@@ -75,10 +93,10 @@ export const sweepStep = (
   if (work === 'own') return { step: 'drive', rests: false };
   const restAt = idleFrom(session, lifetimes);
   if (work === 'others') return { step: 'drive', rests: now >= restAt };
-  if (now < restAt) return { step: 'wait', until: restAt };
+  if (now < restAt) return { step: 'wait', until: soonWhileUnused(session, restAt, now) };
   if (session.kind === 'execution') return { step: 'pause' };
   if (now >= forgetAt) return { step: 'end' };
-  return { step: 'rest', next: Math.max(forgetAt, now + 1) };
+  return { step: 'rest', next: soonWhileUnused(session, Math.max(forgetAt, now + 1), now) };
 };
 
 /** The tries with the one that is made now: counted per version of the turn, since every step moves it. */

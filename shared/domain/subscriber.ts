@@ -9,6 +9,9 @@ export type Subscriber = {
   readonly joinBy?: number;
 };
 
+/** API Gateway ends a connection after two hours. */
+export const connectionMsMax = 2 * 3_600_000;
+
 /** Where its greeter has died, a connection takes frames without a greeting after so many milliseconds. */
 export const greetMsMax = 30_000;
 

@@ -75,8 +75,11 @@ export interface SessionStore {
     ids: readonly SessionId[],
     onUnreadable?: (error: unknown, id: SessionId) => void,
   ): Promise<readonly Session[]>;
-  /** Records a sign of life; brings its next look forward to the end of its idle time, as that is now. */
-  touch(session: Session, active: { readonly at: number; readonly lifetimes: Lifetimes }): Promise<void>;
+  /**
+   * Records a sign of life; brings its next look forward to the end of its idle time, as that is now. False for one that has ended or
+   * does not exist: it has none.
+   */
+  touch(session: Session, active: { readonly at: number; readonly lifetimes: Lifetimes }): Promise<boolean>;
   /**
    * The session after the change; undefined when it does not exist. Concurrent changes of different details both hold. With `read`
    * only while those are as they were read (undefined: absent); undefined otherwise.

@@ -63,7 +63,7 @@ describe('activity', () => {
     const { sessions, create, read } = stores();
     const session = await create(newSession({ dueAt: 90_000, idleMs: 50_000 }));
     await sessions.change(session.id, { idleMs: 1000 });
-    await sessions.touch(session, activeAt(3000, 60_000));
+    expect(await sessions.touch(session, activeAt(3000, 60_000))).toBe(true);
     expect(await read(session.id)).toMatchObject({ lastActiveAt: 3000, dueAt: 4000 });
   });
 
@@ -79,7 +79,7 @@ describe('activity', () => {
     const { sessions, create, read } = stores();
     const session = await create();
     await sessions.end(session, { status: 'completed', at: 2000, dueAt: farAway });
-    await sessions.touch(session, activeAt(3000, 2000));
+    expect(await sessions.touch(session, activeAt(3000, 2000))).toBe(false);
     expect(seen(await read(session.id))).toEqual({
       status: 'completed',
       runningCalls: {},
@@ -87,7 +87,7 @@ describe('activity', () => {
       dueAt: farAway,
     });
     const nobody = newSession();
-    await sessions.touch(nobody, activeAt(3000, 2000));
+    expect(await sessions.touch(nobody, activeAt(3000, 2000))).toBe(false);
     expect(await sessions.get(nobody.id)).toBeUndefined();
   });
 });

@@ -73,6 +73,8 @@ test('AC9: a link reads the file as an attachment, and starts no sandbox', async
   expect(saved.headers.get('x-content-type-options')).toBe('nosniff');
   const head = await fetch(url, { method: 'HEAD' });
   expect([head.status, head.headers.get('content-length')]).toEqual([200, '5']);
+  for (const name of ['content-disposition', 'x-content-type-options', 'content-security-policy'])
+    expect([name, head.headers.get(name)]).toEqual([name, saved.headers.get(name)]);
   expect((await put(url, 'other')).status).toBe(404);
   const none = await linkTo('in/none', 'GET');
   expect(await codeOf(await fetch(none.url))).toEqual([404, 'file_not_found']);

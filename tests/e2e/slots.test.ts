@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { endSession, makeSession } from './agent.ts';
-import { type EmbeddedCloud, openEmbeddedCloud } from './embedded-cloud.ts';
+import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { connect } from './socket-client.ts';
 
 type Shown = { readonly id: string; readonly status: string; readonly approvals: string };
@@ -87,6 +87,36 @@ test('a turn that works is not interrupted: the next one is refused with advice'
   await second.untilType('completion');
   await first.close();
   await second.close();
+});
+
+test('a run of a schedule stops no sandbox of an agent in which a call of a client runs', async () => {
+  const client = await open('auto');
+  client.send('message', { text: '$ echo one' });
+  await client.untilType('completion');
+  const session = `/api/sessions/${client.id}`;
+  const command = 'touch begun; until [ -e go ]; do sleep 0.1; done; echo kept';
+  const running = post(`${session}/exec`, { command });
+  await eventually(
+    () => cloud.request(`${session}/files/begun`, { method: 'HEAD' }),
+    ({ status }) => status === 200,
+  );
+  const { project } = await cloud.ask<{ project: string }>(session);
+  const targets = [{ projectId: project }];
+  const schedule = await post('/api/schedules', { name: 's', cronExpr: '0 0 1 1 *', prompt: 'hi', targets });
+  const { id } = (await schedule.json()) as { readonly id: string };
+  await post(`/api/schedules/${id}/trigger`);
+  type Run = { readonly status: string; readonly error?: string };
+  const { history } = await eventually(
+    () => cloud.ask<{ history: readonly Run[] }>(`/api/schedules/${id}/history`),
+    (shownNow) => ['success', 'failed'].includes(shownNow.history[0]?.status ?? ''),
+  );
+  expect(history).toMatchObject([
+    { status: 'failed', error: expect.stringContaining('resource_limit_exceeded') },
+  ]);
+  await cloud.request(`${session}/files/go`, { method: 'PUT', body: 'now' });
+  expect(await (await running).json()).toMatchObject({ exitCode: 0, stdout: 'kept\n' });
+  await cloud.request(`/api/schedules/${id}`, { method: 'DELETE' });
+  await client.close();
 });
 
 test('an ended agent session is resumed with its conversation and its approvals mode, and no other is', async () => {

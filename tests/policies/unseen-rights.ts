@@ -74,7 +74,7 @@ export const unseenRights: readonly UnseenRight[] = [
     mayBeUsed: true,
   },
   {
-    functions: ['socket', 'terminal', 'relay', 'turn', 'janitor', 'api', 'mcp'],
+    functions: ['socket', 'terminal', 'relay', 'turn', 'janitor', 'schedules', 'api', 'mcp'],
     right: /^secretsmanager:GetSecretValue on secretsmanager secret:SandboxSecret/,
     because: 'On AWS the variable is the ARN of the secret, on one machine the secret itself.',
   },
@@ -94,6 +94,12 @@ export const unseenRights: readonly UnseenRight[] = [
     right: /^dynamodb:ConditionCheckItem on /,
     because:
       'It goes with the writes of a transaction; here only the janitor and offers of tools check an item that they do not write.',
+  },
+  {
+    functions: ['schedules'],
+    right: /^lambda:InvokeFunction on lambda function:sallyport-sandbox-link$/,
+    because: 'A run asks idle sandboxes where no slot is free; the scenario has some left.',
+    mayBeUsed: true,
   },
   {
     functions: ['terminal'],

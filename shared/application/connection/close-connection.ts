@@ -8,6 +8,7 @@ import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { isEnded } from '../../domain/session.ts';
 import type { TurnLimits } from '../../domain/turn/turn.ts';
+import { isUnused } from '../../domain/unused-session.ts';
 import type { Deps, MessageDeps } from '../deps.ts';
 import { withdrawTools } from '../turn/requests/caller-tools.ts';
 
@@ -25,6 +26,5 @@ export const closeConnection = async (
   const session = await sessions.get(sessionId);
   if (session === undefined || isEnded(session.status)) return;
   if (session.status !== 'created') return withdrawTools(ports, { session, connectionId: id, limits });
-  if (session.isFleeting === undefined) return;
-  await sessions.postpone(session, world.now() + unusedSessionMs);
+  if (isUnused(session)) await sessions.postpone(session, world.now() + unusedSessionMs);
 };

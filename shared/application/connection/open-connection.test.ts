@@ -88,6 +88,35 @@ test('a connection that was lost resumes the session that it created', async () 
   expect((await ports.sessions.get(sessionId))?.status).toBe('created');
 });
 
+test('a session whose connection ended unheard is deleted when the gateway must have ended it', async () => {
+  const { connect, sessionId, ports, clock } = open();
+  const lookAfter = async (milliseconds: number) => {
+    clock.now += milliseconds;
+    await sweep(ports, { lifetimes: defaults.lifetimes });
+    return (await ports.sessions.get(sessionId))?.status;
+  };
+  await connect(true);
+  expect(await lookAfter(7_319_999)).toBe('created');
+  expect(await lookAfter(1)).toBeUndefined();
+  expect(await ports.connections.get(connectionId)).toBeUndefined();
+});
+
+test('a connection that came later keeps the session, until it must have ended, too', async () => {
+  const { connect, sessionId, ports, clock } = open();
+  const { lifetimes } = defaults;
+  await connect(true);
+  clock.now += 7_200_000;
+  const request = { connectionId: 'c-2' as ConnectionId, sessionId, isNew: false, principal, options: {} };
+  await openConnection(ports, request, defaults);
+  clock.now += 120_000;
+  await sweep(ports, { lifetimes });
+  expect(await ports.connections.subscribers(sessionId)).toMatchObject([{ id: 'c-2' }]);
+  expect((await ports.sessions.get(sessionId))?.status).toBe('created');
+  clock.now += 7_320_000;
+  await sweep(ports, { lifetimes });
+  expect(await ports.sessions.get(sessionId)).toBeUndefined();
+});
+
 test('a session that a caller created explicitly stays when its last connection closes', async () => {
   const { connect, sessionId, ports } = open();
   const request = { id: sessionId, principal, options: {}, defaults };

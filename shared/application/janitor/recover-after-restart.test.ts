@@ -9,6 +9,8 @@ import {
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import type { ConnectionId } from '../../domain/ids.ts';
+import { deploymentOwner } from '../../domain/principal.ts';
 import { recoverAfterRestart } from './recover-after-restart.ts';
 import { sweep } from './sweep.ts';
 
@@ -60,6 +62,23 @@ test('a session that rests is left alone', async () => {
   await ports.sessions.create(session, { workspace: workspaceOf(session) });
   expect(await start()).toMatchObject({ sessions: 0 });
   expect(await look()).toMatchObject({ due: 0 });
+});
+
+test('a conversation that only a connection of the last life made is gone a minute after the start', async () => {
+  const { ports, clock, start, look } = open();
+  const times = { createdAt: clock.now, lastActiveAt: clock.now, dueAt: clock.now + 7_200_000 };
+  const session = newSession({ ...times, isFleeting: true });
+  await ports.sessions.create(session, { workspace: workspaceOf(session) });
+  const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' } as const;
+  const connection = { id: 'dead' as ConnectionId, sessionId: session.id, principal };
+  await ports.connections.put({ ...connection, connectedAt: clock.now });
+  expect(await start()).toMatchObject({ sessions: 1, failed: 0 });
+  clock.now += 59_999;
+  await look();
+  expect((await ports.sessions.get(session.id))?.status).toBe('created');
+  clock.now += 1;
+  await look();
+  expect(await ports.sessions.get(session.id)).toBeUndefined();
 });
 
 test('a call of a function that died does not keep its session busy', async () => {

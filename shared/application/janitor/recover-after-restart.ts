@@ -1,13 +1,15 @@
 /**
  * Recovery of a platform that runs alone on its machine, at its start: every function of the previous run is dead, so nothing waits
- * for a lease, a claim or a call that one of them held, nor for a sandbox that ended with them.
+ * for a lease, a claim or a call that one of them held, nor for a sandbox or a connection that ended with them.
  *
  * It runs before any other function: it cannot tell a living holder from a dead one. The sweep that follows continues the work.
  */
 
+import { unusedSessionMs } from '../../domain/limits.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
+import { isUnused } from '../../domain/unused-session.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { sweepOrphans } from './sweep-orphans.ts';
 
@@ -57,16 +59,27 @@ export const recoverAfterRestart = async (
 
 /** Its turn is due now; the calls of its functions have ended. */
 const freeSession = async (
-  { sessions, turns, world }: Deps<'sessions' | 'turns' | 'world'>,
+  ports: Deps<'sessions' | 'turns' | 'connections' | 'world'>,
   session: Session,
   lifetimes: Lifetimes,
 ): Promise<boolean> => {
+  const { sessions, turns, world } = ports;
+  if (isUnused(session)) return closeConnections(ports, session);
   const at = world.now();
   if (session.kind === 'agent') return session.status === 'running' && turns.breakLease(session, at);
   const calls = Object.keys(session.runningCalls);
   const idleMs = idleOfKind(session, lifetimes);
   for (const key of calls) await sessions.endCall(session.id, { key, at, idleMs });
   return calls.length > 0;
+};
+
+/** A client may come back to it for a minute, as after each end of its last connection. */
+const closeConnections = async (
+  { sessions, connections, world }: Deps<'sessions' | 'connections' | 'world'>,
+  session: Session,
+): Promise<boolean> => {
+  for (const { id } of await connections.subscribers(session.id)) await connections.remove(id);
+  return sessions.postpone(session, world.now() + unusedSessionMs);
 };
 
 /** Its restore and its last save can be claimed again, and a stop goes on now. */

@@ -18,6 +18,7 @@ import { lifetimeEnd, type SandboxRecord, type Workspace } from '../../domain/sa
 import { usedUpAt } from '../../domain/sandbox-meter.ts';
 import { isEnded, type Session, type Stall } from '../../domain/session.ts';
 import { isStalled, type Lifetimes, nextStall, pausedUntil, sweepStep } from '../../domain/session-sweep.ts';
+import { endedIfOpenedBefore, isUnused } from '../../domain/unused-session.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';
@@ -191,17 +192,22 @@ const drive = async (ports: StopDeps, session: Session, { stall, rests, rest }: 
 };
 
 /** Removes a session that a connection alone made, without a message, once its last connection has closed. */
-const removedAsUnused = async (
-  { sessions, connections, callers }: SweepDeps,
-  session: Session,
-): Promise<boolean> => {
-  if (session.isFleeting === undefined || session.status !== 'created') return false;
-  const subscribers = await connections.subscribers(session.id);
-  if (subscribers.length > 0) return false;
+const removedAsUnused = async (ports: SweepDeps, session: Session): Promise<boolean> => {
+  const { sessions, callers } = ports;
+  if (!isUnused(session) || (await isConnected(ports, session))) return false;
   // The connections that offered these have closed.
   for (const { callerId, connectionId } of await callers.list(session.id))
     if (connectionId !== undefined) await callers.withdraw(session.id, callerId, connectionId);
   return sessions.removeUnused(session);
+};
+
+/** The function that would have removed a connection may have died. */
+const isConnected = async ({ connections, world }: SweepDeps, { id }: Session): Promise<boolean> => {
+  const subscribers = await connections.subscribers(id);
+  if (subscribers.length === 0) return false;
+  const openedBefore = endedIfOpenedBefore(world.now());
+  for (const subscriber of subscribers) await connections.remove(subscriber.id, { openedBefore });
+  return (await connections.subscribers(id)).length > 0;
 };
 
 const sweepWorkspace = async (

@@ -44,6 +44,19 @@ test('a shorter idle limit counts from the change on', async () => {
   expect(await stateAfter(110_000)).toBe('stopping');
 });
 
+test('a changed idle limit is a sign of life, but not of a session that has ended', async () => {
+  const { ports, clock, session } = await open();
+  clock.now = startedAt + 100_000;
+  const alive = await changeSession(ports, session, { change: { idleMs: 10_000 }, lifetimes });
+  expect(alive).toMatchObject({ idleMs: 10_000, lastActiveAt: clock.now });
+  await ports.sessions.end(alive, { status: 'completed', at: clock.now, dueAt: clock.now + 1 });
+  const ended = await ports.sessions.get(session.id);
+  clock.now += 100_000;
+  const changed = await changeSession(ports, alive, { change: { idleMs: 20_000 }, lifetimes });
+  expect(changed).toEqual({ ...ended, idleMs: 20_000 });
+  expect(await ports.sessions.get(session.id)).toEqual(changed);
+});
+
 test('a longer idle limit keeps the sandbox, until it is removed again', async () => {
   const { ports, session, stateAfter } = await open();
   await changeSession(ports, session, { change: { idleMs: 3_000_000 }, lifetimes });

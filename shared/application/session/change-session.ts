@@ -1,6 +1,6 @@
 /**
- * Changes what a client chose for its session. A changed idle limit counts from now on; a changed lifetime holds for the
- * sandbox that runs, counted from its readiness, and for later ones.
+ * Changes what a client chose for its session. A changed idle limit counts from now on, but for a session that has ended; a
+ * changed lifetime holds for the sandbox that runs, counted from its readiness, and for later ones.
  */
 
 import { sandboxLookMs, sandboxMeterLookMs, sandboxStartMsMax } from '../../domain/limits.ts';
@@ -21,8 +21,8 @@ export const changeSession = async (
   if ('lifetimeMs' in change) await applyLifetime(ports, session);
   if (!('idleMs' in change)) return session;
   const now = ports.world.now();
-  await ports.sessions.touch(session, { at: now, lifetimes });
-  return { ...session, lastActiveAt: now };
+  const isAlive = await ports.sessions.touch(session, { at: now, lifetimes });
+  return isAlive ? { ...session, lastActiveAt: now } : session;
 };
 
 const applyLifetime = async (

@@ -30,7 +30,7 @@ import { agentRuntimeOf, type RuntimeName } from '../../domain/runtime-name.ts';
 import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
 import type { SessionDetails } from '../../domain/session-details.ts';
 import { environmentRefOf } from '../../domain/session-environment.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
+import { firstLookAt, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Template } from '../../domain/template.ts';
 import type { SliceLimits } from '../../domain/tree-slice.ts';
 import { AppError } from '../../errors.ts';
@@ -111,7 +111,9 @@ export const newSession = (
   const { lifetimes } = defaults;
   const network = chooseNetwork(options.network, project);
   const thinking = options.thinking ?? agent?.thinking ?? project.thinking;
+  const status = kind === 'agent' ? 'created' : options.firstCall === undefined ? 'ready' : 'creating';
   const details = {
+    ...(options.isFleeting === undefined ? {} : { isFleeting: options.isFleeting }),
     ...detailsOf(options),
     ...(network === undefined ? {} : { network }),
     ...(thinking === undefined ? {} : { thinking }),
@@ -122,7 +124,7 @@ export const newSession = (
     project: project.id,
     workspace,
     kind,
-    status: kind === 'agent' ? 'created' : options.firstCall === undefined ? 'ready' : 'creating',
+    status,
     flavor: flavorOf(options, project, fallback),
     template: knownTemplate(options.template ?? project.template ?? defaults.template, defaults.templates),
     provider,
@@ -136,13 +138,12 @@ export const newSession = (
     usage: noUsage,
     costUsd: 0,
     depth: 0,
-    ...(options.isFleeting === undefined ? {} : { isFleeting: options.isFleeting }),
     allowSmallerFlavor: options.allowSmallerFlavor ?? false,
     createdAt: now,
     lastActiveAt: now,
     runningCalls:
       options.firstCall === undefined ? {} : { [options.firstCall.key]: now + options.firstCall.forMs },
-    dueAt: now + (kind === 'agent' ? lifetimes.historyMs : idleLimit({ kind, ...details }, lifetimes)),
+    dueAt: firstLookAt({ kind, status, createdAt: now, ...details }, lifetimes),
     lastSeq: -1,
     workSeq: 0,
     lease: unheldLease,

@@ -7,6 +7,7 @@ import { decodeStored } from '#shared/contracts/decode.ts';
 import { previewRecord, ticketRecord } from '#shared/contracts/stored/access-records.ts';
 import { approverRecord, connectionRecord, openedRecord } from '#shared/contracts/stored/session-records.ts';
 import { openerOf } from '#shared/domain/principal.ts';
+import { connectionMsMax } from '#shared/domain/subscriber.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Connection, ConnectionStore } from '#shared/ports/connections.ts';
 import { approverOpened, approversSince } from './features.ts';
@@ -15,8 +16,8 @@ import { useOnce } from './single-use.ts';
 import { approverPartition, cancellations, isConditionFailed, keys, type Table } from './table.ts';
 import { subscriberFrom, subscribers } from './turn-store.ts';
 
-/** API Gateway ends a connection after two hours; its items outlive it by a little. */
-const connectionSecondsMax = 3 * 3600;
+/** Its items outlive a connection by a little. */
+const itemSeconds = connectionMsMax / 1000 + 3600;
 
 export const makeConnectionStore = (table: Table): ConnectionStore => ({
   put: put(table),
@@ -50,8 +51,8 @@ const put =
   async (connection: Connection) => {
     const { client, name } = table;
     const { id, principal, connectedAt, sessionId, greetBy } = connection;
-    const ttl = Math.ceil(connectedAt / 1000) + connectionSecondsMax;
-    if (sessionId === undefined) await approverOpened(table, connectedAt, connectionSecondsMax * 1000);
+    const ttl = Math.ceil(connectedAt / 1000) + itemSeconds;
+    if (sessionId === undefined) await approverOpened(table, connectedAt, itemSeconds * 1000);
     const items = [
       { ...keys.connection(id), ...connection, ttl },
       sessionId === undefined

@@ -66,9 +66,9 @@ export const touch =
   async (session, active) => {
     let known: Session | undefined = session;
     for (let race = 0; race < racesMax; race += 1) {
-      if (known === undefined || isEnded(known.status)) return;
+      if (known === undefined || isEnded(known.status)) return false;
       const tried = await touchAsKnown(table, known, active);
-      if (tried.status === 'done') return;
+      if (tried.status === 'done') return true;
       known = tried.session;
     }
     throw new Error(`session ${session.id}: it moved ${racesMax} times while its activity was recorded`);
