@@ -3,8 +3,14 @@ import * as z from 'zod';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { isPlainName, plainNameRule } from '#shared/domain/visible-text.ts';
 
+/**
+ * By form alone, as `isUuid`, whatever the version: a client may choose the id of a workspace, and one that is refused somewhere on
+ * its way is made and never saved. `z.uuid()` refuses ids of no version of RFC 9562.
+ */
+export const anyUuid = z.guid();
+
 /** Ids as clients give them: in any case, and lower-cased before anything is compared with them (AC6). */
-export const givenUuid = z.uuid().overwrite(canonicalUuid);
+export const givenUuid = anyUuid.overwrite(canonicalUuid);
 
 /** For an id whose lookup validates its form, with an error of its own. */
 export const givenId = (text: z.ZodString): z.ZodString => text.overwrite(canonicalUuid);
