@@ -51,9 +51,14 @@ export const givenQuery = (
 ): Readonly<Record<string, string | undefined>> =>
   Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value?.trim()));
 
-/** A yes or no in a query. */
+const flagText = z.enum(['0', '1', 'false', 'true']);
+
+/** A yes or no in a query, in any case: Python's clients send `True`. */
 export const queryFlag = z
-  .enum(['0', '1', 'false', 'true'])
+  .preprocess(
+    (given: z.input<typeof flagText>) => (typeof given === 'string' ? given.toLowerCase() : given),
+    flagText,
+  )
   .transform((value) => value === '1' || value === 'true');
 
 export const pathCharactersMax = 4096;
