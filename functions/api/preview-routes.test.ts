@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { issueTicket } from '#shared/application/access/authenticate.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
+import { newSession, workspaceOf } from '../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../tests/simulation/quiet-ports.ts';
 import type { ApiEvent } from './api-route.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
@@ -67,6 +68,34 @@ test.each([
     '/?q=1&q=a+b&z',
   ]);
 });
+
+test.each([80, 8080, 99_999])(
+  'port %i, which nothing leases, is refused before a sandbox is started',
+  async (port) => {
+    const { ports: quiet, table } = openQuietPorts();
+    const session = newSession();
+    await quiet.sessions.create(session, { workspace: workspaceOf(session) });
+    const token = `sp_${'1'.repeat(64)}`;
+    const ports = {
+      ...{ ...quiet, adminTokenHash: token, tokens: makeTokenStore(table) },
+      rateLimiter: { take: async () => true },
+    };
+    const event = {
+      httpMethod: 'GET',
+      path: `/api/sessions/${session.id}/ports/${port}/`,
+      headers: { host: 'own.example', authorization: `Bearer ${token}` },
+    } as unknown as ApiEvent;
+    const target = previewTarget(event);
+    if (target === undefined) throw new Error('it is no path of a preview');
+    const settings = { lifetimes: {} };
+    const answer = answerPreview({ ports, settings } as unknown as Preview, event, target);
+    await expect(answer).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('port: use a number from 1024 to 65535'),
+    });
+    expect((await quiet.workspaces.get(session.workspace))?.sandbox).toBe(undefined);
+  },
+);
 
 const redirected = async (httpMethod: string, more: object) => {
   const { ports: quiet, table } = openQuietPorts();

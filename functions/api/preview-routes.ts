@@ -15,7 +15,7 @@ import { findSession, sessionNotFound } from '#shared/application/access/find-se
 import { openPreview, type PreviewTarget } from '#shared/application/access/preview-access.ts';
 import { throttle } from '#shared/application/access/throttle.ts';
 import type { AccessDeps, Deps } from '#shared/application/deps.ts';
-import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
+import { leasePreviewPort, requirePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
 import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
@@ -102,6 +102,7 @@ const show = async (
   const startedAt = performance.now();
   const options = { id: target.sessionId, principal, intent: intentOf(previewRoute.needs) };
   const { session } = await findSession(ports.turns, options);
+  requirePreviewPort(target.port);
   if (asksForUpgrade(event.headers)) requireUpgrade(event);
   const acquired = await acquireForRequest(ports, { session, settings });
   const { sandbox } = acquired;

@@ -1,6 +1,6 @@
 /** The log of a session's sandbox, and its ports that are leased for preview. */
 
-import { leasePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
+import { leasePreviewPort, requirePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
 import { readLogs } from '#shared/application/sandbox/read-logs.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';
@@ -56,6 +56,7 @@ export const sandboxRoutes = ({
     },
     handler: async (event, { session }) => {
       const { port: wanted } = bodyOf(event, leaseBody);
+      requirePreviewPort(wanted);
       const acquired = await acquireForRequest(ports, { session, settings });
       const port = await leasePreviewPort(ports, acquired, wanted);
       return json(201, portView(session.id, port));

@@ -33,7 +33,10 @@ const sharedBucket = makeSharedBucket(client, environment.WORKSPACE_BUCKET);
 
 export const handler = runtime.streamingHandler<unknown>(async (event) => {
   const decoded = decode(linkCall, event);
-  if (!decoded.ok) return refusal('invalid_request', decoded.problem);
+  if (!decoded.ok) {
+    telemetry.error('a call of the link is not understood', { problem: decoded.problem });
+    return refusal('invalid_request', decoded.problem);
+  }
   const { value: call } = decoded;
   if (call.correlationId !== undefined) runtime.correlation.follow(call.correlationId);
   if (call.kind === 'saved') return readSaved(call, { bucket, telemetry });

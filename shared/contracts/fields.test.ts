@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { validateServer } from '#shared/domain/mcp/validate.ts';
 import { validateSchedule } from '#shared/domain/schedule/validate.ts';
 import { decode } from './decode.ts';
-import { filePathProblem, givenQuery } from './fields.ts';
+import { filePathProblem, givenQuery, queryFlag } from './fields.ts';
 import { createSessionBody, createTokenBody, createWorkspaceBody } from './rest/bodies.ts';
 import { createProjectBody, updateProjectBody } from './rest/project-bodies.ts';
 import { restNames } from './rest/schedule-bodies.ts';
@@ -107,4 +107,26 @@ test.each([
 test('a field of a query without a value counts as absent', () => {
   expect(givenQuery({ since: '', model: ' ', provider: undefined, project: 'p' })).toEqual({ project: 'p' });
   expect(givenQuery(null)).toEqual({});
+});
+
+test.each([
+  ['1', true],
+  ['true', true],
+  ['True', true],
+  ['TRUE', true],
+  ['0', false],
+  ['false', false],
+  ['False', false],
+])('the flag %s of a query is %s', (text, expected) => {
+  expect(queryFlag.parse(text)).toBe(expected);
+});
+
+test('another text is no flag, and a flag that is left out has its default', () => {
+  for (const text of ['yes', '2', ' 1', 'tru', true, 1])
+    expect(queryFlag.safeParse(text).success).toBe(false);
+  expect(queryFlag.safeParse('yes').error?.issues).toMatchObject([{ values: ['0', '1', 'false', 'true'] }]);
+  expect([queryFlag.prefault('1').parse(undefined), queryFlag.optional().parse(undefined)]).toEqual([
+    true,
+    undefined,
+  ]);
 });

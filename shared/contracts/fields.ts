@@ -3,8 +3,14 @@ import * as z from 'zod';
 import { canonicalUuid } from '#shared/domain/ids.ts';
 import { isPlainName, plainNameRule } from '#shared/domain/visible-text.ts';
 
+/**
+ * By form alone, as `isUuid`, whatever the version: a client may choose the id of a workspace, and one that is refused somewhere on
+ * its way is made and never saved. `z.uuid()` refuses ids of no version of RFC 9562.
+ */
+export const anyUuid = z.guid();
+
 /** Ids as clients give them: in any case, and lower-cased before anything is compared with them (AC6). */
-export const givenUuid = z.uuid().overwrite(canonicalUuid);
+export const givenUuid = anyUuid.overwrite(canonicalUuid);
 
 /** For an id whose lookup validates its form, with an error of its own. */
 export const givenId = (text: z.ZodString): z.ZodString => text.overwrite(canonicalUuid);
@@ -45,9 +51,14 @@ export const givenQuery = (
 ): Readonly<Record<string, string | undefined>> =>
   Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value?.trim()));
 
-/** A yes or no in a query. */
+const flagText = z.enum(['0', '1', 'false', 'true']);
+
+/** A yes or no in a query, in any case: Python's clients send `True`. */
 export const queryFlag = z
-  .enum(['0', '1', 'false', 'true'])
+  .preprocess(
+    (given: z.input<typeof flagText>) => (typeof given === 'string' ? given.toLowerCase() : given),
+    flagText,
+  )
   .transform((value) => value === '1' || value === 'true');
 
 export const pathCharactersMax = 4096;

@@ -10,6 +10,8 @@ import * as callerTools from './caller-tools.ts';
 import * as socket from './socket-actions.ts';
 
 const id = '0b5ff1c6-0a3f-4d0e-9d6e-6f1f7a2b3c4d';
+/** A client may choose one of no version of RFC 9562 for a workspace. */
+const unversioned = 'deadbeef-dead-beef-dead-beefdeadbeef';
 const folders = ['rest', 'tools', 'tools/session-tool'];
 
 /** Every module of these folders, so that none has to be listed here. */
@@ -65,4 +67,6 @@ test('there are such fields', () => {
 
 test.each(ofIds)('$name', ({ schema }) => {
   expect(schema.parse(id.toUpperCase())).toBe(id);
+  // As `isUuid` judges: a session or workspace of such an id is found over every protocol, or over none.
+  expect(schema.parse(unversioned.toUpperCase())).toBe(unversioned);
 });

@@ -45,6 +45,7 @@ test.each<[schema: z.ZodType, value: unknown, problem: string]>([
   [z.number().lt(9), 9, 'f: must be less than 9'],
   [z.number().multipleOf(5), 4, 'f: must be a multiple of 5'],
   [z.uuid(), 'x', 'f: must be a UUID'],
+  [z.guid(), 'x', 'f: must be a UUID'],
   [z.url(), 'x', 'f: must be a URL'],
   [z.iso.datetime(), 'x', 'f: must be a time in ISO 8601'],
   [z.base64(), '%', 'f: must be a text in base64'],

@@ -125,6 +125,7 @@ const sizeText = (
 
 const formats: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
+  guid: 'a UUID',
   url: 'a URL',
   email: 'an email address',
   datetime: 'a time in ISO 8601',

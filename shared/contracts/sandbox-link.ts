@@ -7,7 +7,7 @@ import { effectEntryFields } from '#shared/contracts/effect-entry.ts';
 import { savedWants } from '#shared/domain/checkpoint-paths.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
-import { logStream, pathCharactersMax, sha256 } from './fields.ts';
+import { anyUuid, logStream, pathCharactersMax, sha256 } from './fields.ts';
 
 /** Marks an answer of the link itself: `refused`, or `unsent` when it sent no byte. A sandbox cannot set it. */
 export const linkHeader = 'x-sallyport-link';
@@ -19,7 +19,7 @@ const manifest = z.object({
   id: z.uuid(),
   sha256,
   /** The workspace that owns it; absent: the one of the call. */
-  workspace: z.custom<WorkspaceId>((id) => z.uuid().safeParse(id).success).exactOptional(),
+  workspace: z.custom<WorkspaceId>((id) => anyUuid.safeParse(id).success).exactOptional(),
 });
 /** Objects that the base names as obsolete: kept by name, held until a later save, or all until the next one. */
 const obsolete = z
@@ -30,7 +30,7 @@ const obsolete = z
   .exactOptional();
 /** The volume that all sandboxes of an owner share. */
 const shared = z.object({ owner: z.string().min(1).max(256) }).exactOptional();
-const target = { address, bearer: z.string().min(1), workspace: z.uuid(), correlationId };
+const target = { address, bearer: z.string().min(1), workspace: anyUuid, correlationId };
 
 const fetchCall = z.object({
   kind: z.literal('fetch'),
@@ -73,7 +73,7 @@ const restoreCall = z.object({
 /** A read of a saved workspace, without a sandbox: no address. */
 const savedCall = z.object({
   kind: z.literal('saved'),
-  workspace: z.uuid(),
+  workspace: anyUuid,
   manifest,
   /** Epoch milliseconds. */
   savedAt: z.number().int().min(0),
@@ -85,7 +85,7 @@ const savedCall = z.object({
 /** A new manifest with the contents of another one, without a sandbox: no address. */
 const adoptCall = z.object({
   kind: z.literal('adopt'),
-  workspace: z.uuid(),
+  workspace: anyUuid,
   /** Names the request: each execution of it gives the new manifest a name of its own, and answers with that. */
   id: z.uuid(),
   /** Absent: the new manifest is empty. */
@@ -100,7 +100,7 @@ const adoptCall = z.object({
 const states = { before: manifest.exactOptional(), after: manifest.exactOptional() };
 
 /** A comparison of two saved states, without a sandbox: no address. The workspace is the one that sees both. */
-const compareCall = z.object({ kind: z.literal('compare'), workspace: z.uuid(), ...states, correlationId });
+const compareCall = z.object({ kind: z.literal('compare'), workspace: anyUuid, ...states, correlationId });
 
 /** The difference of two saved states, written into a sandbox that runs. */
 const applyCall = z.object({ kind: z.literal('apply'), ...target, id: z.uuid(), ...states });

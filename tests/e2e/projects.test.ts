@@ -230,6 +230,20 @@ describe('a session is placed', () => {
     expect(await listed()).toEqual([defaultId, named['workspace'], id]);
   });
 
+  test('in a workspace whose id is a UUID by form alone: its files outlive its sandbox', async () => {
+    const project = await newProject();
+    const workspace = '11111111-2222-3333-4444-555555555555';
+    const { id } = await made('/sessions', { project, workspace, createWorkspace: true });
+    const file = `/api/sessions/${id}/files/kept.txt`;
+    expect((await cloud.request(file, { method: 'PUT', body: 'kept' })).status).toBe(201);
+    await endSession(cloud, String(id));
+    const agent = await openAgent(cloud, { project, workspace });
+    expect(await agent.run('$ cat kept.txt')).toContain('kept');
+    const read = await cloud.request(`/api/sessions/${agent.id}/files/kept.txt`);
+    expect([read.status, await read.text()]).toEqual([200, 'kept']);
+    await agent.close();
+  });
+
   test('beside another, also an execution: one sandbox, one set of files', async () => {
     const project = await newProject();
     const one = await openAgent(cloud, { project, createWorkspace: true });

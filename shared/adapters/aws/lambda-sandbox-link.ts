@@ -25,6 +25,16 @@ export type LinkSettings = {
   readonly correlation: Pick<Correlation, 'id'>;
 };
 
+/** An answer of the link itself. Below 500 the call was at fault: the sandbox was not asked. */
+export class LinkRefusal extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the link refused: ${status}`);
+    this.status = status;
+  }
+}
+
 type Events = AsyncIterable<InvokeWithResponseStreamResponseEvent> | undefined;
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
@@ -137,7 +147,7 @@ const responseOf = (prelude: Buffer, { body, isFirst }: Answered): Response => {
     headers?: Record<string, string>;
   };
   if (headers[linkHeader] === 'unsent' && isFirst) throw new UnsentError('the sandbox could not be reached');
-  if (headers[linkHeader] !== undefined) throw new Error(`the link refused: ${status}`);
+  if (headers[linkHeader] !== undefined) throw new LinkRefusal(status);
   if (!bodylessStatuses.includes(status)) return new Response(body, { status, headers });
   body.cancel().catch(() => undefined);
   return new Response(null, { status, headers });

@@ -130,6 +130,19 @@ test.each<[string, Parameters<typeof openArchive>]>([
   await expect(archive.restore(sandbox, { manifest: ref, owner, claim: 3 })).rejects.toMatchObject(failure);
 });
 
+test.each([400, 403])('a call that the link itself refuses with %i is a fault of ours', async (status) => {
+  const { archive } = await openArchive(status, '{}', { 'x-sallyport-link': 'refused' });
+  const fault = (kind: string) => ({
+    name: 'AppError',
+    code: 'internal_error',
+    message: `the ${kind} of the workspace failed on our side`,
+  });
+  const saving = archive.save(sandbox, { id, logsAfter: 0, owner });
+  await expect(saving).rejects.toMatchObject(fault('save'));
+  const restoring = archive.restore(sandbox, { manifest: ref, owner, claim: 3 });
+  await expect(restoring).rejects.toMatchObject(fault('restore'));
+});
+
 test('a workspace is deleted with all objects below its prefix, without the link', async () => {
   const { archive, asked, removed } = await openArchive(200, '');
   await archive.forget(workspaceId);

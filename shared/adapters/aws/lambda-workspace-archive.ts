@@ -15,9 +15,9 @@ import {
 import { refOf } from '#shared/domain/checkpoint.ts';
 import type { OwnerId } from '#shared/domain/ids.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
-import { isAppError } from '#shared/errors.ts';
+import { AppError, isAppError } from '#shared/errors.ts';
 import type { ObsoleteObjects, SavedStates, WorkspaceArchive } from '#shared/ports/workspace-archive.ts';
-import { invokeLink, type LinkSettings, unreachable } from './lambda-sandbox-link.ts';
+import { invokeLink, LinkRefusal, type LinkSettings, unreachable } from './lambda-sandbox-link.ts';
 import type { WorkspaceBucket } from './workspace-bucket.ts';
 import { workspacePrefix } from './workspace-prefix.ts';
 
@@ -114,6 +114,14 @@ const ask = async <S extends z.ZodType>(
     if (answer.ok) return answer.value;
     throw new Error(`the link answered ${response.status}: ${answer.problem}`);
   } catch (cause) {
+    if (isFaultOfOurs(cause)) throw faultOf(call, cause);
     throw isAppError(cause) ? cause : unreachable(cause);
   }
 };
+
+/** No client writes these calls: the link refuses a repeated one as well, and no other sandbox helps. */
+const isFaultOfOurs = (error: unknown): boolean =>
+  isAppError(error) && error.cause instanceof LinkRefusal && error.cause.status < 500;
+
+const faultOf = ({ kind }: LinkCall, cause: unknown): AppError =>
+  new AppError('internal_error', `the ${kind} of the workspace failed on our side`, { cause });

@@ -127,6 +127,17 @@ test.each([
   expect(frames.map(({ data }) => data)).toEqual(Array(replayed).fill({ kind: 'note' }));
 });
 
+test.each([0, 2])(
+  'a replay after a number beyond the log of %i events begins with what comes while it is greeted',
+  async (events) => {
+    const frames = await connected(events, 1000, { behind: 1 });
+    expect(frames.map(({ type, seq }) => [type, seq])).toEqual([
+      ['system:ready', null],
+      ['system', events],
+    ]);
+  },
+);
+
 test.each([
   ['agent', 'error'],
   ['execution', 'system:ready'],

@@ -98,7 +98,8 @@ const join = async (
   const joining = isBusy ? { joinBy: knownFrom + clocksApartMsMax } : undefined;
   if (!(await ports.connections.greeted(sessionId, id, joining))) return;
   const pass = openPasses(ports, { post: openPostInOrder(ports, id), session, turn });
-  let last: number | undefined = since ?? session.lastSeq;
+  // A client may keep a number from before a backup was restored, which is beyond the log.
+  let last: number | undefined = Math.min(since ?? session.lastSeq, session.lastSeq);
   if (isBusy) {
     last = await pass(last, Number.POSITIVE_INFINITY);
     if (last === undefined) return;

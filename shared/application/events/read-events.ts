@@ -1,4 +1,7 @@
-/** Reads a page of a session's log, for clients that poll. Events that the ring has dropped are reported, never skipped. */
+/**
+ * Reads a page of a session's log, for clients that poll. Events that the ring has dropped are reported, never skipped. A number
+ * beyond the log, which a client may keep from before a backup was restored, counts as that of the last event.
+ */
 import { type LogEvent, oldestKept, withinBytes } from '../../domain/event-log.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { eventPageBytesMax } from '../../domain/limits.ts';
@@ -9,8 +12,9 @@ import type { EventLog } from '../../ports/event-log.ts';
 export const readEvents = async (
   eventLog: EventLog,
   { id, status, lastSeq }: Session,
-  { since, eventsMax }: { readonly since: number; readonly eventsMax: number },
+  { since: asked, eventsMax }: { readonly since: number; readonly eventsMax: number },
 ) => {
+  const since = Math.min(asked, lastSeq);
   const oldestIndex = oldestKept(lastSeq);
   if (since !== -1 && since < oldestIndex - 1)
     throw new AppError('events_purged', purged(oldestIndex), {
@@ -24,7 +28,7 @@ export const readEvents = async (
   return {
     sessionId: id,
     status,
-    lastIndex: events.at(-1)?.index ?? Math.min(since, lastSeq),
+    lastIndex: events.at(-1)?.index ?? since,
     events,
     completed: status === 'completed',
     failed: status === 'failed',

@@ -7,14 +7,19 @@ import type { Deps } from '../deps.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import type { AcquiredSandbox } from './acquire-sandbox.ts';
 
+/** Throws for a port that is never leased: asked before a sandbox is started for it, which takes long and may end another one. */
+export const requirePreviewPort = (port: number | undefined): void => {
+  if (port !== undefined && !isPreviewPort(port))
+    throw new AppError('invalid_request', `port: use ${previewPortRule}`);
+};
+
 /** Leasing a leased port again returns it. Leases end with the sandbox. `workspace`: as it was read with it. */
 export const leasePreviewPort = async (
   { workspaces }: Deps<'workspaces'>,
   { sandbox: { workspaceId, generation }, workspace }: AcquiredSandbox,
   request?: number,
 ): Promise<number> => {
-  if (request !== undefined && !isPreviewPort(request))
-    throw new AppError('invalid_request', `port: use ${previewPortRule}`);
+  requirePreviewPort(request);
   return untilWon(async (race) => {
     const now = race === 0 ? workspace : await workspaces.get(workspaceId);
     const leased = now?.sandbox?.ports ?? [];

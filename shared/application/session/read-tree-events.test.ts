@@ -42,6 +42,14 @@ test('a reader that continues misses no event, and no session is ahead of it', a
   expect(timesOf(await read(2))).toEqual([60]);
 });
 
+test('a reader whose number is beyond the log gets what is new, not each log from its beginning', async () => {
+  const read = await opened({ root: [10, 30, 50], child: [20, 40, 60] });
+  for (const since of [3, 7, 9_999_999_999_998]) {
+    const page = await read(since);
+    expect([timesOf(page), page.lastIndex]).toEqual([[60], 2]);
+  }
+});
+
 const bytes = (value: unknown): number => JSON.stringify(value).length;
 const mebibyte = 1_048_576;
 const from = (first: number, count: number): readonly number[] =>

@@ -36,7 +36,8 @@ export const readTreeEvents = async (
   const own = await readEvents(eventLog, session, page);
   const children = await descendantsOf(sessions, session);
   if (children.length === 0) return own;
-  const from = page.since < 0 ? 0 : await timeOf(eventLog, session, page.since);
+  const seen = Math.min(page.since, session.lastSeq);
+  const from = seen < 0 ? 0 : await timeOf(eventLog, session, seen);
   const ofItself = own.events.map((event) => ({ ...event, time: Date.parse(event.at) }));
   const logs: ReadLog[] = [];
   // While the session itself has more events, the others are not ahead of it.

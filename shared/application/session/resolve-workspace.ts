@@ -135,7 +135,7 @@ const onceMade = async (
 const idOf = (id: string, creates: boolean): WorkspaceId => {
   if (isUuid(id)) return id as WorkspaceId;
   if (!creates) throw workspaceNotFound(id);
-  throw new AppError('invalid_request', 'the id of a workspace is a UUID in lower case', {
+  throw new AppError('invalid_request', 'the id of a workspace is a UUID', {
     suggestions: ['Leave the id out: a new one is given.'],
     recoveryActions: ['correct_arguments'],
   });

@@ -4,16 +4,15 @@
  */
 import * as z from 'zod';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import { anyUuid } from '../fields.ts';
 import type { RelayAnswer } from './rpc.ts';
-
-const uuid = z.uuid();
 
 export const platformCall = z.strictObject({
   kind: z.literal('platform-call'),
   /** For which the relay is held: the call has its owner's rights, narrowed to its project. */
-  session: z.custom<SessionId>((id) => uuid.safeParse(id).success),
+  session: z.custom<SessionId>((id) => anyUuid.safeParse(id).success),
   /** The workspace of the sandbox that asks. */
-  workspace: z.custom<WorkspaceId>((id) => uuid.safeParse(id).success),
+  workspace: z.custom<WorkspaceId>((id) => anyUuid.safeParse(id).success),
   method: z.string(),
   params: z.record(z.string(), z.unknown()),
   correlationId: z.string(),

@@ -1,4 +1,4 @@
-/** The time at which a session expires: it lies ahead, whatever rests by then. */
+/** The times of a session: it expires ahead, whatever rests by then, and its uptime ends with it. */
 import { expect, test } from 'vitest';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
@@ -96,4 +96,18 @@ test.each<[string, Seen, number]>([
   ],
 ])('of a session %s the time lies ahead long after its idle time', (_, seen, expected) => {
   expect(expiry(seen, later)).toBe(expected);
+});
+
+test.each([
+  ['running', 100],
+  ['idle', 100],
+  ['completed', 10],
+  ['failed', 10],
+  ['stopped', 10],
+] as const)('the uptime of a session that is %s is %i s', (status, seconds) => {
+  const session = agent({ status, createdAt: lastActiveAt - 10_000 });
+  const now = lastActiveAt + 90_000;
+  const workspace = workspaceOf(session);
+  const shown = sessionView(session, { ...{ turn: undefined, workspace, now, lifetimes }, usdMax: 1 });
+  expect(shown.uptimeSeconds).toBe(seconds);
 });

@@ -96,7 +96,9 @@ export const sessionAnswer = z
       .describe(
         'Time at which its sandbox stops if it is not used until then. Of a session without one: the time at which it ends, or is deleted.',
       ),
-    uptimeSeconds: count,
+    uptimeSeconds: count.describe(
+      'Seconds since the session was created; of one that has ended, until its end.',
+    ),
     idleSeconds: z.number().describe('Seconds without activity after which the sandbox stops.'),
     lifetimeSeconds: z.number().optional().describe('Seconds that a sandbox lives; absent: no limit.'),
     network,
@@ -161,7 +163,7 @@ export const sessionView = (
   lastActiveAt: iso(session.lastActiveAt),
   ...(session.lastStopReason === undefined ? {} : { lastStopReason: session.lastStopReason }),
   expiresAt: iso(Math.max(now, expiryOf(session, workspace?.sandbox, lifetimes))),
-  uptimeSeconds: Math.floor((now - session.createdAt) / 1000),
+  uptimeSeconds: uptimeOf(session, now),
   idleSeconds: idleLimit(session, lifetimes) / 1000,
   ...(session.lifetimeMs === undefined ? {} : { lifetimeSeconds: session.lifetimeMs / 1000 }),
   network: networkView(session.network),
@@ -175,6 +177,10 @@ export const sessionView = (
   maxCostUsd: costUsdMaxOf(session, usdMax),
   pendingApprovals: pendingApprovals(turn),
 });
+
+/** The last activity of a session that has ended is its end. */
+const uptimeOf = ({ status, createdAt, lastActiveAt }: Session, now: number): number =>
+  Math.floor(((isEnded(status) ? lastActiveAt : now) - createdAt) / 1000);
 
 /**
  * Of a session without a sandbox the session itself is what ends next, whatever its status: the end of a lifetime leaves an execution
