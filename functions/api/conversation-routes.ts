@@ -84,7 +84,11 @@ export const conversationRoutes = ({
     method: 'POST',
     path: '/api/sessions/{id}/cancel',
     needs: 'own:write',
-    contract: { summary: 'Stop the running turn', answers: { 202: cancelledAnswer } },
+    contract: {
+      summary: 'Stop the running turn',
+      answers: { 202: cancelledAnswer },
+      errors: ['invalid_session_state'],
+    },
     handler: async (_event, { session }) => {
       await cancelTree(ports, session.id);
       return json(202, {});

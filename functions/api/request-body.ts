@@ -1,6 +1,7 @@
 /** The body of a request to the REST API: its bytes, its values by their contract, and what is refused of it. */
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
+import { withoutNulls } from '#shared/contracts/absent-fields.ts';
 import { decode, decodeJson, unknownFields } from '#shared/contracts/decode.ts';
 import { requestBodyBytesMax } from '#shared/domain/limits.ts';
 import { cutMiddle } from '#shared/domain/text.ts';
@@ -22,7 +23,7 @@ export const fieldsOf = (event: ApiEvent, schema: z.ZodType): Readonly<Record<st
 
 /**
  * Every reader of bodies ends here: a field that the contract does not know is refused before the values are
- * checked.
+ * checked, and an optional one that is null is as one that was not sent.
  */
 export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   const bytes = bytesOf(event);
@@ -32,7 +33,7 @@ export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   const text = Buffer.from(bytes).toString();
   const body = text === '' ? {} : decoded(decodeJson(z.unknown(), text));
   const unknown = unknownFields(schema, body);
-  if (unknown.length === 0) return body;
+  if (unknown.length === 0) return withoutNulls(schema, body);
   const named = unknown.slice(0, namedFieldsMax).map((path) => cutMiddle(path, namedFieldCharactersMax));
   throw new AppError('invalid_request', named.map((path) => `${path}: there is no such field`).join('; '), {
     suggestions: ['GET /api/openapi.json lists the fields of every body.'],

@@ -70,6 +70,12 @@ test('an error about a message names it, and one about another action names noth
   expect(await named(stop)).toEqual([['internal_error', undefined]]);
 });
 
+test('an optional field that is null does not have its frame refused', async () => {
+  const frame = { action: 'message', text: 'hello', messageId: null, model: null };
+  // Without the ports of a session it fails behind its contract.
+  expect(await answers('allowed', JSON.stringify(frame))).toEqual([['error', 'internal_error']]);
+});
+
 const idOf = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`;
 const [root, sibling, stranger] = [idOf(1), idOf(2), idOf(3)];
 

@@ -8,9 +8,8 @@ import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import type { AwaitGreeting } from '#shared/application/connection/await-greeting.ts';
 import type { AuditDeps, Deps, MessageDeps } from '#shared/application/deps.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
-import { decodeJson } from '#shared/contracts/decode.ts';
 import { unnumberedFrame } from '#shared/contracts/frames.ts';
-import { type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
+import { decodeAction, type SocketAction, socketAction } from '#shared/contracts/socket-actions.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { framesPerSecondMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
@@ -40,7 +39,7 @@ export const answerFrame = async (
   let about: JsonObject = {};
   try {
     if (verdict === 'refused') throw tooManyFrames();
-    const decoded = decodeJson(socketAction, request.body);
+    const decoded = decodeAction(request.body);
     if (!decoded.ok) throw new AppError('invalid_request', decoded.problem, { suggestions: actionNames });
     about = subjectOf(decoded.value);
     await act(ports, request, { action: decoded.value, settings });

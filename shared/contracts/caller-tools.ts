@@ -2,10 +2,10 @@
 
 import * as z from 'zod';
 import { callerToolBytesMax, callerToolsMax } from '#shared/domain/caller-tool.ts';
-import type { ToolContent } from '#shared/domain/event-log.ts';
+import { type ToolContent, textOf } from '#shared/domain/event-log.ts';
 import { isWithin, type JsonObject } from '#shared/domain/json.ts';
 import { clientIdCharactersMax, requestBodyBytesMax } from '#shared/domain/limits.ts';
-import { utf8Bytes } from '#shared/domain/text.ts';
+import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import { schemaDepthMax, toolDescriptionCharactersMax } from './fields.ts';
 import { closed, id, orJsonText, text } from './tools/tool-fields.ts';
 
@@ -92,16 +92,41 @@ export const callerAnswer = z.object({
 
 const textBlock = z.object({ type: z.literal('text'), text: z.string() });
 const imageBlock = z.object({ type: z.literal('image'), data: z.base64(), mimeType: z.string().max(100) });
+const blocks = z.array(z.discriminatedUnion('type', [textBlock, imageBlock])).max(100);
 const mcpResult = z.object({
-  content: z.array(z.discriminatedUnion('type', [textBlock, imageBlock])).max(100),
+  content: z.array(z.unknown()),
+  isError: z.unknown().optional(),
+  structuredContent: z.unknown().optional(),
 });
 
-/** A text as it is, blocks of MCP as blocks, anything else as JSON. */
-export const contentOfAnswer = (result: unknown): readonly ToolContent[] => {
-  if (typeof result === 'string') return [{ type: 'text', text: result }];
+export type ClientAnswer =
+  | { readonly content: readonly ToolContent[] }
+  | { readonly code: string; readonly message: string };
+
+/**
+ * A text as it is, anything else as JSON; a result of MCP as its blocks, its structured content where it has none, or
+ * the failure that it is. Blocks that are neither text nor image are JSON.
+ */
+export const answerOf = (result: unknown): ClientAnswer => {
   const { data } = mcpResult.safeParse(result);
-  return data?.content ?? [{ type: 'text', text: result === undefined ? '' : JSON.stringify(result) }];
+  if (data === undefined) return { content: said(result) };
+  const { content: given, structuredContent: structured } = data;
+  const hasWords = given.length > 0 || structured === undefined || structured === null;
+  const content = hasWords ? (blocks.safeParse(given).data ?? said(result)) : said(structured);
+  if (data.isError !== true) return { content };
+  const message = cutMiddle(textOf(content), errorCharactersMax);
+  return {
+    code: 'tool_failed',
+    message: message === '' ? 'the tool failed without an error message' : message,
+  };
 };
+
+const said = (value: unknown): readonly ToolContent[] => [
+  {
+    type: 'text',
+    text: typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value),
+  },
+];
 
 /** The arguments of the tool `caller_tool_response`. */
 export const callerResponseArguments = closed({

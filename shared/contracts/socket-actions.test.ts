@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decode, decodeJson } from './decode.ts';
-import { approval, connectionQuery, socketAction } from './socket-actions.ts';
+import { decode } from './decode.ts';
+import { approval, connectionQuery, decodeAction, socketAction } from './socket-actions.ts';
 
 const problemOf = (value: unknown): string => {
   const result = decode(socketAction, value);
@@ -38,6 +38,47 @@ describe('a client may send', () => {
   });
 });
 
+describe('a field without a value, as many languages write it, counts as absent', () => {
+  const tool = { name: 'open', inputSchema: { type: 'object', default: null } };
+  test.each([
+    [
+      { action: 'message', text: 'a', messageId: null, model: null, thinking: null, attachments: null },
+      { action: 'message', text: 'a' },
+    ],
+    [
+      { action: 'tool:approval', callId: 'c', approved: true, remember: null, args: null, digest: null },
+      { action: 'tool:approval', callId: 'c', approved: true },
+    ],
+    [
+      { action: 'caller_tools:declare', callerId: 'ide', tools: [{ ...tool, description: null }] },
+      { action: 'caller_tools:declare', callerId: 'ide', tools: [{ ...tool, description: '' }] },
+    ],
+    [
+      { action: 'caller_tool:result', requestId: 'r', result: { deep: null }, error: null },
+      { action: 'caller_tool:result', requestId: 'r', result: { deep: null } },
+    ],
+    [
+      { action: 'process:input', processId: 'p', text: '', order: null, offset: null },
+      { action: 'process:input', processId: 'p', text: '' },
+    ],
+  ])('%j', (given, value) => {
+    expect(decodeAction(JSON.stringify(given))).toEqual({ ok: true, value });
+  });
+
+  test('but null is a result, and edited arguments may have one', () => {
+    for (const value of [
+      { action: 'caller_tool:result', requestId: 'r', result: null },
+      { action: 'tool:approval', callId: 'c', approved: true, args: { branch: null } },
+    ])
+      expect(decodeAction(JSON.stringify(value))).toEqual({ ok: true, value });
+  });
+
+  test('but not a required one', () => {
+    const given = '{"action":"message","text":null,"model":null}';
+    expect(decodeAction(given)).toEqual({ ok: false, problem: 'text: must be a text, not null' });
+  });
+});
+
 describe('refused frames', () => {
   const unknownAction =
     'action: must be one of "message", "tool:approval", "turn:cancel", "history:reset", "session:stop", "caller_tools:declare", "caller_tool:result", "process:input", "process:resize", "ping"';
@@ -71,7 +112,7 @@ describe('refused frames', () => {
   });
 
   test('a frame that is not JSON', () => {
-    expect(decodeJson(socketAction, 'ping')).toEqual({ ok: false, problem: 'the text is not JSON' });
+    expect(decodeAction('ping')).toEqual({ ok: false, problem: 'the text is not JSON' });
   });
 
   test('a wrong value is never repeated in the message', () => {
@@ -118,8 +159,7 @@ describe('the query of a connection', () => {
 
 test('a caller’s answer that is nested without limit is refused without an exception', () => {
   const answer = (levels: number) =>
-    decodeJson(
-      socketAction,
+    decodeAction(
       `{"action":"caller_tool:result","requestId":"r","result":${'['.repeat(levels)}${']'.repeat(levels)}}`,
     );
   expect(answer(60).ok).toBe(true);

@@ -1,8 +1,8 @@
 /**
  * The messages a client may send over the WebSocket, by `action`.
  *
- * Unknown fields are ignored, wrong ones refused by name; an unknown action is refused with the list of those
- * that exist.
+ * Unknown fields are ignored, an optional one that is null counts as absent, and wrong ones are refused by name; an unknown action is
+ * refused with the list of those that exist.
  */
 import * as z from 'zod';
 import { attachmentPathCharactersMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
@@ -17,7 +17,9 @@ import {
 } from '#shared/domain/limits.ts';
 import { thinkingLevels } from '#shared/domain/model.ts';
 import { prefixCharactersMax } from '#shared/domain/turn/grant.ts';
+import { withoutNulls } from './absent-fields.ts';
 import { callerAnswer, callerOffer } from './caller-tools.ts';
+import { type Decoded, decode, decodeJson } from './decode.ts';
 import { givenId, givenUuid, queryFlag } from './fields.ts';
 import { terminalSize } from './process.ts';
 
@@ -120,6 +122,11 @@ export const socketAction = z.discriminatedUnion('action', [
 ]);
 
 export type SocketAction = z.output<typeof socketAction>;
+
+export const decodeAction = (text: string): Decoded<SocketAction> => {
+  const frame = decodeJson(z.unknown(), text);
+  return frame.ok ? decode(socketAction, withoutNulls(socketAction, frame.value)) : frame;
+};
 
 /** The query of a connection. */
 export const connectionQuery = z.object({

@@ -117,7 +117,7 @@ const makeLong = async ({ id, read, turns }: Opened): Promise<void> => {
 };
 
 /** The table of the file, in which something happens once, between two pages of a query. */
-const tornBy = (act: () => Promise<void>): { readonly table: Table; readonly happened: () => boolean } => {
+const tornBy = (act: () => Promise<unknown>): { readonly table: Table; readonly happened: () => boolean } => {
   let happened = false;
   const send = async (command: Parameters<Table['client']['send']>[0]): Promise<unknown> => {
     const answer = (await fixture.table.client.send(command)) as { readonly LastEvaluatedKey?: unknown };

@@ -72,6 +72,34 @@ test('two calls of a client and a command run concurrently, each with its own en
   expect(slept?.data.content).toEqual([{ type: 'text', text: 'slept\n' }]);
 });
 
+test('a client whose language writes each field, and hands results of MCP on, is understood', async () => {
+  const client = await open();
+  const tools = [{ name: 'open', description: null, inputSchema: { type: 'object' } }];
+  client.send('caller_tools:declare', { callerId: 'ide', tools });
+  await client.untilType('caller_tools:declared');
+  await expect.poll(() => toolsOf(client.sessionId()), { timeout: 60_000 }).toContain('ide_open');
+  client.send('message', {
+    text: 'call ide_open {"n": 1}\ncall ide_open {"n": 2}',
+    messageId: null,
+    model: null,
+  });
+  const first = await client.untilType('caller_tool:request');
+  const second = await client.untilType('caller_tool:request', 1);
+  const result = { content: [{ type: 'text', text: 'disk full' }], structuredContent: null };
+  const answer = (request: typeof first, isError: boolean) =>
+    client.send('caller_tool:result', {
+      requestId: request.data.requestId,
+      result: { ...result, isError },
+      error: null,
+    });
+  answer(first, false);
+  answer(second, true);
+  const { data: output } = await client.untilType('tool:output');
+  expect(output.content).toEqual([{ type: 'text', text: 'disk full' }]);
+  expect((await client.untilType('agent:error')).data.message).toBe('Tool ide_open failed: disk full');
+  await client.untilType('completion');
+});
+
 test('an answer counts once, and an answer without a call is refused', async () => {
   const client = await open();
   await offer(client);

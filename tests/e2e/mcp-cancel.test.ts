@@ -115,6 +115,25 @@ test('a client before 2026 that closes the stream of a call without progress can
   expect(fieldsOf(found)['exit_code']).toBe(2);
 });
 
+test('a cancel of the session is refused while a program runs that it would not cancel', async () => {
+  const cancelSession = () => other.call('session', { action: 'cancel', session_id });
+  const cancel = new AbortController();
+  const call = other.call('execute_command', { command: 'sleep 291', session_id }, { signal: cancel.signal });
+  const ended = expect(call).rejects.toThrow();
+  await eventually(() => running('sleep 291'), runs(1));
+  const refused = await cancelSession();
+  expect([refused.isError, refused.content[0]?.text]).toEqual([
+    true,
+    expect.stringContaining('invalid_session_state'),
+  ]);
+  expect((await server.request(`/api/sessions/${session_id}/cancel`, { method: 'POST' })).status).toBe(409);
+  expect(await running('sleep 291')).toBe(1);
+  cancel.abort();
+  await ended;
+  const said = async () => (await cancelSession()).structuredContent?.['message'];
+  await eventually(said, (message) => message === 'it had no turn to cancel');
+});
+
 test('a call that is cancelled while its sandbox starts leaves no session behind', async () => {
   const client = await connect(server);
   const cancel = new AbortController();

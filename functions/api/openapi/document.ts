@@ -39,7 +39,7 @@ export const openApiDocument = (version: string) =>
         title: 'Sallyport',
         version,
         description:
-          'Agent sandboxes in your own AWS account. `x-needs` is the permission that a token needs (docs/spec/access.md).',
+          'Agent sandboxes in your own AWS account. `x-needs` is the permission that a token needs (docs/spec/access.md). In a body, null counts as absent in an optional field, unless the body has fields that null removes.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],

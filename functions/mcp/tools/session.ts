@@ -4,7 +4,7 @@
  */
 import { findSession } from '#shared/application/access/find-session.ts';
 import { cleanUpSessions } from '#shared/application/session/clean-up-sessions.ts';
-import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
+import { type CancelledTree, cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
 import { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
@@ -66,6 +66,12 @@ const approve = defineAction({
   },
 });
 
+const cancelMessages: Readonly<Record<CancelledTree, string>> = {
+  turn: 'its turn is cancelled',
+  below: 'it had no turn to cancel; those of sessions under it are cancelled',
+  nothing: 'it had no turn to cancel',
+};
+
 const cancel = defineAction({
   needs: 'own:write',
   input: ofSessionArguments,
@@ -73,9 +79,7 @@ const cancel = defineAction({
   run: async ({ session_id: id }, context) => {
     const { ports, principal, intent } = context;
     const { session } = await findSession(ports.turns, { id, principal, intent });
-    await cancelTree(ports, session.id);
-    const hadWork = session.status === 'running';
-    return done(context, session.id, hadWork ? 'its turn is cancelled' : 'it had no turn to cancel');
+    return done(context, session.id, cancelMessages[await cancelTree(ports, session.id)]);
   },
 });
 

@@ -53,7 +53,21 @@ export const addServerBody = z
   .object({ name: serverName, config: configBody })
   .describe(`A project has at most ${mcpServersPerProjectMax} servers.`);
 
-const configChange = z.object(configFields).partial().describe('Fields to change; null removes a field.');
+const configChange = z
+  .object({
+    transport: configFields.transport.optional(),
+    enabled: configFields.enabled.nullish(),
+    description: configFields.description.nullish(),
+    toolPrefix: configFields.toolPrefix.nullish(),
+    timeout: configFields.timeout.nullish(),
+    url: configFields.url.nullish(),
+    headers: configFields.headers.nullish(),
+    command: configFields.command.nullish(),
+    args: configFields.args.nullish(),
+    env: configFields.env.nullish(),
+    cwd: configFields.cwd.nullish(),
+  })
+  .describe('Fields to change; null removes a field.');
 /** Given fields replace the existing ones. */
 export const changeServerBody = z.union([z.object({ config: configChange }), configChange]);
 

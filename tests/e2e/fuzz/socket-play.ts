@@ -7,8 +7,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { decodeJson } from '#shared/contracts/decode.ts';
-import { socketAction } from '#shared/contracts/socket-actions.ts';
+import { decodeAction } from '#shared/contracts/socket-actions.ts';
 import { type Cast, noteIds, spoken } from './cast.ts';
 import { answerMsMax, exchange, type RawRequest } from './raw-http.ts';
 import type { Conversation, Said } from './socket-cases.ts';
@@ -54,7 +53,7 @@ const counted = (heard: readonly Heard[]): Readonly<Record<string, number>> => {
 };
 
 const actionOf = ({ text }: Said): string | undefined => {
-  const decoded = decodeJson(socketAction, Buffer.from(text, 'latin1').toString());
+  const decoded = decodeAction(Buffer.from(text, 'latin1').toString());
   return decoded.ok ? decoded.value.action : undefined;
 };
 

@@ -1,4 +1,4 @@
-/** A client that leaves: its tools are no longer offered, and the calls that wait for it fail at once. */
+/** A client that answers a call, and one that leaves: its tools are no longer offered, and the calls that wait for it fail at once. */
 import { expect, test } from 'vitest';
 import {
   inboxLimits,
@@ -14,7 +14,7 @@ import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Acting } from '../../../domain/turn/turn.ts';
 import { closeConnection } from '../../connection/close-connection.ts';
 import { loadTurn, type StepLimits } from '../holder/turn-context.ts';
-import { declareTools } from './caller-tools.ts';
+import { answerCall, declareTools } from './caller-tools.ts';
 
 const limits = { stepsMax: 1, callsMax: 4, usdMax: 10 };
 const connectionId = 'c' as ConnectionId;
@@ -107,6 +107,20 @@ test('a call that is asked while it leaves fails with the others', async () => {
     'call-shell executing',
     'call-late failed',
   ]);
+});
+
+test.each([
+  ['failed', true],
+  ['completed', false],
+] as const)('a call is %s by a result of MCP whose `isError` is %s', async (status, isError) => {
+  const { ports, session } = await waiting('ide', 'shell');
+  const found = await ports.turns.getWithTurn(session.id);
+  if (found === undefined) throw new Error('the session is gone');
+  const result = { content: [{ type: 'text', text: 'disk full' }], isError };
+  await answerCall(ports, found, { requestId: 'wait-ide', result, limits });
+  const { turn } = await ports.turns.loadWork(session.id);
+  const calls = turn.state.kind === 'acting' ? turn.state.calls : [];
+  expect(calls.map((call) => call.status)).toEqual([status, 'executing']);
 });
 
 test('where that was the last step of a child, its parent hears of the end', async () => {

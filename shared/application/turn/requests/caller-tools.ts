@@ -1,6 +1,6 @@
 /** The tools that clients offer to a session's agent: declared, answered, and withdrawn when a client leaves. */
 
-import { contentOfAnswer } from '../../../contracts/caller-tools.ts';
+import { answerOf, type ClientAnswer } from '../../../contracts/caller-tools.ts';
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import {
   type Caller,
@@ -17,7 +17,7 @@ import type { TurnLimits } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { Deps, MessageDeps } from '../../deps.ts';
 import type { FoundTurn } from '../commit/commit-without-lease.ts';
-import { type ClientAnswer, completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
+import { completeDelegatedCall, noPendingCall } from './complete-delegated-call.ts';
 
 type DeclareDeps = Deps<'callers' | 'connections' | 'sockets' | 'turns' | 'world'>;
 
@@ -104,8 +104,7 @@ export const answerCall = async (
   found: FoundTurn,
   { requestId, result, error, limits }: CallerAnswer,
 ): Promise<void> => {
-  const answer: ClientAnswer =
-    error === undefined ? { content: contentOfAnswer(result) } : { code: 'internal_error', message: error };
+  const answer = error === undefined ? answerOf(result) : { code: 'internal_error', message: error };
   const completed = await completeDelegatedCall(ports, found, {
     waitId: requestId,
     answer,

@@ -13,6 +13,7 @@ import { killsOf } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
 import { completedMessage } from '../../../domain/turn/session-after-step.ts';
 import type { TurnRecord, TurnState, TurnStep } from '../../../domain/turn/turn.ts';
+import { AppError } from '../../../errors.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
@@ -29,17 +30,42 @@ const limits = {
 };
 
 /** The request of a client; nothing to cancel is no error. The work of a message that comes next is left alone. */
-export const cancelTurn = async (ports: TurnDeps, id: SessionId): Promise<void> => {
-  await cancelWork(ports, id, async () => []);
+export const cancelTurn = async (ports: TurnDeps, id: SessionId): Promise<boolean> =>
+  (await cancelWork(ports, id, async () => [])).hadWork;
+
+/** `below`: the session itself had no turn, but sessions under it worked for it. */
+export type CancelledTree = 'turn' | 'below' | 'nothing';
+
+/**
+ * Cancels the work of a session, and the work that all sessions under it do for it. Programs of an execution session are the work of requests:
+ * a client that wants them cancelled is told so, and not that nothing runs.
+ */
+export const cancelTree = async (ports: TurnDeps, id: SessionId): Promise<CancelledTree> => {
+  const { hadWork, children, session } = await cancelWork(ports, id, childrenOf);
+  const hadWorkBelow = await cancelAll(ports, children);
+  if (hadWork) return 'turn';
+  if (hadWorkBelow) return 'below';
+  if (session !== undefined && runsProgram(session, ports.world.now())) throw runsByRequest();
+  return 'nothing';
 };
 
-/** Cancels the work of a session, and the work that all sessions under it do for it. */
-export const cancelTree = async (ports: TurnDeps, id: SessionId): Promise<void> => {
-  await cancelAll(ports, await cancelWork(ports, id, childrenOf));
-};
+const runsProgram = ({ kind, runningCalls }: Session, now: number): boolean =>
+  kind === 'execution' && Object.values(runningCalls).some((until) => until > now);
+
+const runsByRequest = (): AppError =>
+  new AppError('invalid_session_state', 'an execution session has no turn, and its program runs on', {
+    suggestions: ['Cancel the request that runs the program, or end the session.'],
+  });
 
 /** The living, nearest first. */
 type Generations = readonly (readonly Session[])[];
+
+/** With the session as it was read, if it lives. */
+type CancelledWork = {
+  readonly hadWork: boolean;
+  readonly children: Generations;
+  readonly session?: Session;
+};
 
 /**
  * The children are listed before the cancel is written: those of the next message are not among them. One that the turn asks after
@@ -49,24 +75,25 @@ const cancelWork = (
   ports: TurnDeps,
   id: SessionId,
   list: (ports: TurnDeps, session: Session) => Promise<Generations>,
-): Promise<Generations> => {
+): Promise<CancelledWork> => {
   let asked: MessageId | undefined;
   let children: Generations = [];
   return untilWon(async () => {
     const found = await readCancelable(ports, id);
-    if (found === undefined) return children;
+    if (found === undefined) return { hadWork: false, children };
+    const { session } = found;
     const message = messageOf(found);
     asked ??= message;
-    if (message !== asked) return children;
-    children = await list(ports, found.session);
-    if (await askHolderToCancel(ports, found)) return children;
+    if (message !== asked) return { hadWork: false, children, session };
+    children = await list(ports, session);
+    if (await askHolderToCancel(ports, found)) return { hadWork: true, children, session };
     const cancelled = await cancelNext(ports, found);
     if (cancelled.status === 'moved') return raceLost;
-    if (cancelled.status === 'nothing') return children;
+    if (cancelled.status === 'nothing') return { hadWork: false, children, session };
     await killDetached(ports, cancelled);
     if (cancelled.status === 'more') await ports.invoker.runTurn(id);
-    await notifyParent(ports, found.session);
-    return children;
+    await notifyParent(ports, session);
+    return { hadWork: true, children, session };
   }, changesTooOften('the turn'));
 };
 
@@ -91,9 +118,14 @@ export const childrenOf = async (
   return generationsOf(tree, id).map((generation) => generation.filter(({ status }) => !isEnded(status)));
 };
 
-/** An idle child may have a message that has not been taken up yet. */
-export const cancelAll = async (ports: TurnDeps, generations: Generations): Promise<void> => {
-  for (const living of generations) await Promise.all(living.map((child) => cancelTurn(ports, child.id)));
+/** True when one of them had work. An idle child may have a message that has not been taken up yet. */
+export const cancelAll = async (ports: TurnDeps, generations: Generations): Promise<boolean> => {
+  let hadWork = false;
+  for (const living of generations) {
+    const cancelled = await Promise.all(living.map((child) => cancelTurn(ports, child.id)));
+    hadWork ||= cancelled.includes(true);
+  }
+  return hadWork;
 };
 
 export type Cancelable = {

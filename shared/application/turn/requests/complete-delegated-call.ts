@@ -1,16 +1,13 @@
 /** Completes a call that was delegated to a client, with the answer of the client. An answer counts once, and not when it is late. */
 
-import { type ToolContent, textOf } from '../../../domain/event-log.ts';
+import type { ClientAnswer } from '../../../contracts/caller-tools.ts';
+import { textOf } from '../../../domain/event-log.ts';
 import { imagesOf } from '../../../domain/result-images.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
 import type { TurnEvent, TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { MessageDeps } from '../../deps.ts';
 import { commitWithoutLease, type FoundTurn } from '../commit/commit-without-lease.ts';
-
-export type ClientAnswer =
-  | { readonly content: readonly ToolContent[] }
-  | { readonly code: string; readonly message: string };
 
 export type DelegatedAnswer = {
   /** The id under which the client was asked. */
