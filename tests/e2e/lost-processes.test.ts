@@ -24,6 +24,9 @@ const commands = [
   'while read line; do echo "$line" > "$line"; echo wrote; done',
 ];
 
+/** Nobody sees its exit code before it is ended. */
+const untilEnded = "trap 'exit 7' TERM; echo ready; while :; do sleep 0.1; done";
+
 test('every process of a machine that died is lost, and each workspace is as it was saved last', async () => {
   const home = await makeHomePath();
   const first = await begin(home);
@@ -33,12 +36,15 @@ test('every process of a machine that died is lost, and each workspace is as it 
       const processes = await Promise.all(commands.map((command) => sandbox.processes.start(command)));
       const over = await sandbox.processes.start('exit 3');
       expect(await over.wait()).toEqual({ exitCode: 3 });
+      const ended = await sandbox.processes.start(untilEnded);
+      for await (const { text } of ended.output()) if (text === 'ready\n') break;
+      await ended.kill();
       await sandbox.files.write('saved.txt', `saved of ${sandbox.id}`);
       // No request of ours saves what a process writes.
       const [, , writer] = processes;
       await writer?.write('later.txt\n');
       for await (const { text } of writer?.output() ?? []) if (text === 'wrote\n') break;
-      return [...processes, over].map(({ processId }) => processId);
+      return [...processes, over, ended].map(({ processId }) => processId);
     }),
   );
   await first.server.kill();
@@ -55,11 +61,12 @@ test('every process of a machine that died is lost, and each workspace is as it 
       (processes) => processes.every(({ state }) => state !== 'running'),
       60_000,
     );
-    const [one, two, three, over] = ids[place] ?? [];
+    const [one, two, three, over, ended] = ids[place] ?? [];
     expect(listed.map(({ processId, state, exitCode }) => [processId, state, exitCode])).toEqual(
       expect.arrayContaining([
         ...[one, two, three].map((processId) => [processId, 'lost', undefined]),
         [over, 'exited', 3],
+        [ended, 'exited', 7],
       ]),
     );
     expect(await sandbox.processes.get(one ?? '').wait()).toMatchObject({ isLost: true });

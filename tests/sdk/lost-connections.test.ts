@@ -111,6 +111,30 @@ test('a command that takes longer than one answer is followed to its end', async
   expect(await sandbox.exec('make')).toMatchObject({ exitCode: 3, stdout: textOf(pieces, 'stdout') });
 });
 
+test.each([
+  ['that is followed', true],
+  ['that takes longer than one answer', false],
+])('a command %s and is lost with its sandbox is none that was killed', async (_, isFollowed) => {
+  hurry();
+  await using server = await startWireServer();
+  const start = 'event: start\ndata: {"processId":"p"}\n\n';
+  server.on('POST /exec', (_request, response) => {
+    if (isFollowed) server.stream(response, `${start}${start}`);
+    else server.send(response, 202, { processId: 'p' });
+  });
+  server.on('GET /processes/p/output', (_request, response) =>
+    server.stream(response, `${start}event: exit\ndata: {"exitCode":null,"lost":true}\n\n`),
+  );
+  server.faults.cuts = isFollowed ? 1 : 0;
+  const sandbox = await sandboxOf(server);
+  const failed = failureOf(sandbox.exec('make', isFollowed ? { onStdout: () => undefined } : {}));
+  expect(await failed).toMatchObject({
+    ...{ code: 'tool_outcome_unknown', status: 0 },
+    suggestions: ['Check the workspace before you run it again.'],
+  });
+  expect(server.asked.map(({ route }) => route)).not.toContain('DELETE /processes/p');
+});
+
 test('an aborted command is ended, and its caller gets the reason of the abort', async () => {
   await using server = await startWireServer();
   const abort = new AbortController();
@@ -268,7 +292,7 @@ test('output that is no longer kept is a gap, and its result says so', async () 
     'event: start\ndata: {"processId":"p"}\n\n',
     'event: gap\ndata: {"from":0,"to":10}\n\n',
     'event: output\ndata: {"stream":"stdout","offset":10,"text":"end"}\n\n',
-    'event: exit\ndata: {"exitCode":null,"signal":"SIGTERM"}\n\n',
+    'event: exit\ndata: {"exitCode":143,"signal":"SIGTERM"}\n\n',
   ].join('');
   server.on('POST /exec', (_, response) => server.stream(response, events));
   const sandbox = await sandboxOf(server);

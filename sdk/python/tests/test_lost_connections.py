@@ -86,6 +86,24 @@ def test_a_command_longer_than_one_answer_is_followed(
 Answer = Callable[[Any], None]
 
 
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_a_command_whose_sandbox_is_lost_is_no_command_that_was_killed(
+    server: WireServer, client: Sallyport, is_followed: bool
+) -> None:
+    start = 'event: start\ndata: {"processId":"p"}\n\n'
+    lost = f'{start}event: exit\ndata: {{"exitCode":null,"lost":true}}\n\n'
+    if is_followed:
+        server.cuts = 1
+        server.replies["POST /exec"] = lambda handler, _: handler.stream(f"{start}{start}".encode())
+    else:
+        server.replies["POST /exec"] = lambda handler, _: handler.answer(202, {"processId": "p"})
+    server.replies["GET /processes/p/output"] = lambda handler, _: handler.stream(lost.encode())
+    with pytest.raises(SallyportError) as failed:
+        client.sandboxes.create().exec("make", on_stdout=(lambda _: None) if is_followed else None)
+    assert failed.value.code == "tool_outcome_unknown"
+    assert "DELETE /processes/p" not in server.asked
+
+
 def name_it(handler: Any) -> None:
     handler.answer(202, {"processId": "p"})
 

@@ -51,8 +51,15 @@ export const showProcess = async (
   }
   if (response !== undefined && response.status !== 404) throw await refusalOf(response);
   await response?.body?.cancel();
-  return viewOf(await requireRecord(ports, workspace, id), undefined);
+  return showRecorded(ports, workspace, id);
 };
+
+/** As its record has it, whatever its sandbox says. */
+export const showRecorded = async (
+  ports: Deps<'processes'>,
+  workspace: WorkspaceId,
+  id: string,
+): Promise<ProcessView> => viewOf(await requireRecord(ports, workspace, id), undefined);
 
 export const requireRecord = async (
   { processes }: Deps<'processes'>,

@@ -31,11 +31,11 @@ export const runProgram = async (
 ): Promise<ProgramOutcome> => {
   const startedAt = ports.world.now();
   const request = { program, opening, waitMs: processWaitMsMax, isRecorded: false };
-  const { id, opened, response } = await startProcess(ports, session, request);
+  const { id, opened, askedAt, response } = await startProcess(ports, session, request);
   const { sandbox, workspace } = opened;
   if (response.status === 202) {
     await response.body?.cancel();
-    await recordProcess(ports, session, { id, sandbox, program });
+    await recordProcess(ports, session, { id, sandbox, program, startedAt: askedAt });
     return { status: 'continues', processId: id };
   }
   const result = decodeStored(processResult(), await response.json());

@@ -10,6 +10,7 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { firstProcessMs, processCommandCharactersMax } from '../../domain/limits.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { makeRoom } from '../sandbox/make-room.ts';
+import { runProgram } from './run-program.ts';
 import { recordProcess, startProcess } from './start-process.ts';
 
 test('another session takes the sandbox neither before its program begins nor while it runs', async () => {
@@ -58,6 +59,26 @@ test('another session takes the sandbox neither before its program begins nor wh
   expect(await makeRoom(ports, request)).toBe(true);
 });
 
+test('a program that outlives its request is recorded with the time at which it was started', async () => {
+  const quiet = openQuietPorts();
+  const { clock } = quiet;
+  const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now });
+  await quiet.ports.sessions.create(session, { workspace: workspaceOf(session) });
+  let startedAt = 0;
+  const link = {
+    fetch: async (_: unknown, { path }: { readonly path: string }): Promise<Response> => {
+      if (path !== '/processes') return Response.json({});
+      startedAt = clock.now;
+      clock.now += 40_000;
+      return Response.json({}, { status: 202 });
+    },
+  };
+  const opening = { lifetimes: quiet.ports.lifetimes };
+  const ran = await runProgram({ ...quiet.ports, link }, session, { opening, program: { command: 'x' } });
+  expect(ran).toMatchObject({ status: 'continues' });
+  expect(await quiet.ports.processes.list(session.workspace)).toMatchObject([{ startedAt }]);
+});
+
 test('a long command is recorded without half of a character, which no table takes', async () => {
   const { ports } = openQuietPorts();
   const session = newSession();
@@ -70,10 +91,11 @@ test('a long command is recorded without half of a character, which no table tak
   // Each emoji has two units, and the first one begins at an odd place.
   const program = { command: 'x', args: ['😀'.repeat(processCommandCharactersMax)] };
   for (const command of ['x', 'xx']) {
-    await recordProcess(ports, session, { id: command, sandbox, program: { ...program, command } });
-    const recorded = await ports.processes.get(session.workspace, command);
-    expect(recorded?.command.isWellFormed()).toBe(true);
-    expect(recorded?.command).toHaveLength(processCommandCharactersMax);
+    const recorded = { id: command, sandbox, program: { ...program, command }, startedAt: 1 };
+    await recordProcess(ports, session, recorded);
+    const kept = await ports.processes.get(session.workspace, command);
+    expect(kept?.command.isWellFormed()).toBe(true);
+    expect(kept?.command).toHaveLength(processCommandCharactersMax);
   }
 });
 

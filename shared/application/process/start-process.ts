@@ -8,6 +8,7 @@
 import { relayWantedField } from '../../contracts/relay/wanted.ts';
 import { savedAsHeader } from '../../contracts/sandbox-call.ts';
 import { processCommandCharactersMax } from '../../domain/limits.ts';
+import type { ProcessRecord } from '../../domain/process.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError, type AppErrorDetails, type ErrorCode, isAppError } from '../../errors.ts';
@@ -42,6 +43,8 @@ export type ProcessRequest = Start & { readonly opening: Opening };
 export type StartedIn = {
   readonly id: string;
   readonly opened: AcquiredSandbox;
+  /** The time at which the sandbox was asked to start it, in epoch milliseconds. */
+  readonly askedAt: number;
   readonly response: Response;
 };
 
@@ -55,10 +58,10 @@ export const startProcess = async (
   if (session.status === 'creating') await ports.sessions.recordRunning(session.id);
   const id = ports.world.uuid();
   // The answer is as silent while the sandbox starts as while the program runs.
-  const left = waitMs === undefined ? {} : { waitMs: Math.max(0, until - ports.world.now()) };
+  const askedAt = ports.world.now();
+  const left = waitMs === undefined ? {} : { waitMs: Math.max(0, until - askedAt) };
   return {
-    id,
-    opened,
+    ...{ id, opened, askedAt },
     response: await startIn(ports, session, {
       ...{ id, sandbox: opened.sandbox, ...start, ...left },
       ...(waitMs === undefined ? {} : savedAs(ports, opened.workspace)),
@@ -110,7 +113,7 @@ export const startIn = async (
   session: Session,
   { id, sandbox, program, waitMs, isRecorded, savedAs: checkpoint }: StartIn,
 ): Promise<Response> => {
-  if (isRecorded) await recordProcess(ports, session, { id, sandbox, program });
+  if (isRecorded) await recordProcess(ports, session, { id, sandbox, program, startedAt: ports.world.now() });
   const { timeoutSeconds, ...rest } = program;
   const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
   const request = {
@@ -169,18 +172,21 @@ const adviceOn = (code: ErrorCode): AppErrorDetails => {
   }
 };
 
-type Recorded = { readonly id: string; readonly sandbox: LiveSandbox; readonly program: Program };
+type Recorded = Pick<ProcessRecord, 'id' | 'startedAt'> & {
+  readonly sandbox: LiveSandbox;
+  readonly program: Program;
+};
 
 export const recordProcess = (
-  { processes, world }: Deps<'processes' | 'world'>,
+  { processes }: Deps<'processes'>,
   session: Session,
-  { id, sandbox: { workspaceId: workspace, generation }, program }: Recorded,
+  { id, sandbox: { workspaceId: workspace, generation }, program, startedAt }: Recorded,
 ): Promise<void> => {
   const whole = [program.command, ...(program.args ?? [])].join(' ');
   const command = whole.slice(0, processCommandCharactersMax).toWellFormed();
   const isPty = program.pty !== undefined;
   return processes.put({
-    ...{ id, workspace, generation, session: session.id, command, isPty, startedAt: world.now() },
+    ...{ id, workspace, generation, session: session.id, command, isPty, startedAt },
   });
 };
 

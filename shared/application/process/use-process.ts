@@ -3,12 +3,13 @@
  * that was lost with its sandbox takes nothing more.
  */
 import { frameConnectionHeader, frameOrderHeader, frameTimeHeader } from '../../contracts/process.ts';
+import type { ProcessView } from '../../contracts/rest/process-view.ts';
 import type { Session } from '../../domain/session.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../errors.ts';
 import type { Deps, ProcessDeps } from '../deps.ts';
 import { refusalOf } from '../sandbox/sandbox-server-error.ts';
 import { askSandbox, type SandboxQuestion } from './ask-sandbox.ts';
-import { requireRecord } from './list-processes.ts';
+import { requireRecord, showProcess, showRecorded } from './list-processes.ts';
 
 type ProcessRequest = Omit<SandboxQuestion, 'path'> & { readonly id: string; readonly rest: string };
 
@@ -82,14 +83,23 @@ const requestOf = (
   }
 };
 
-/** Ends all of it; one that is lost has ended. */
+/** Ends all of it, and shows how it ended, which its record keeps; one that is lost has ended. */
 export const endProcess = async (
   ports: ProcessDeps & Deps<'world'>,
   session: Session,
   id: string,
-): Promise<void> => {
+): Promise<ProcessView> => {
+  const { workspace } = session;
   const response = await askProcess(ports, session, { id, rest: '', method: 'DELETE' });
   await response?.body?.cancel();
-  // It is no lost one, should its sandbox end by itself.
-  if (response !== undefined) await ports.processes.end(session.workspace, id, { at: ports.world.now() });
+  if (response === undefined) return showRecorded(ports, workspace, id);
+  const ended = await showProcess(ports, session, id).catch(unlessUnavailable);
+  if (ended?.endedAt !== undefined) return ended;
+  // Its sandbox tells no more how it ended. It is no lost one all the same.
+  await ports.processes.end(workspace, id, { at: ports.world.now() });
+  return showRecorded(ports, workspace, id);
+};
+
+const unlessUnavailable = (error: unknown): undefined => {
+  if (!isAppError(error) || error.code !== 'sandbox_unavailable') throw error;
 };

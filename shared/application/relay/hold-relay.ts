@@ -74,8 +74,6 @@ const handOver = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<v
 
 type Held = {
   readonly holder: string;
-  /** When it was claimed. */
-  readonly hadNetwork: boolean;
   readonly exchange: RelayExchange;
   readonly receive: (bytes: Uint8Array) => void;
   readonly setLists: (lists: Lists) => void;
@@ -94,20 +92,12 @@ type Found = Lists & {
   readonly sandbox: LiveSandbox;
   /** Of its workspace. */
   readonly users: readonly SessionId[];
-  /** Without one no host is reached. */
-  readonly hasNetwork: boolean;
 };
 
 const openHeld = (
   ports: RelayDeps,
   work: HoldWork,
-  {
-    sandbox,
-    holder,
-    hasNetwork: hadNetwork,
-    meter,
-    ...first
-  }: Found & { readonly holder: string; readonly meter: EgressMeter },
+  { sandbox, holder, meter, ...first }: Found & { readonly holder: string; readonly meter: EgressMeter },
 ): Held => {
   let lists: Lists = first;
   const listeners = new Set<() => void>();
@@ -152,7 +142,6 @@ const openHeld = (
   const peer = createRelayPeer({ send: exchange.push, onOpen: openStream });
   return {
     holder,
-    hadNetwork,
     exchange,
     receive: (bytes) => {
       try {
@@ -186,7 +175,6 @@ type End = 'over' | { readonly next: SessionId };
 const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<End> => {
   const { world, telemetry } = ports;
   let failures = 0;
-  let hadNetwork = held.hadNetwork;
   for (;;) {
     const end = await readSlice(held, telemetry);
     if (end === 'over' || held.exchange.isBroken()) return 'over';
@@ -195,13 +183,12 @@ const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<En
     if (failures > failuresMax) return 'over';
     if (end !== 'next') await world.sleep(failurePauseMs * Math.max(1, failures));
     await held.storeUsage();
-    const again = await lookAgain(ports, work, hadNetwork);
+    const again = await lookAgain(ports, work);
     if ('status' in again) {
       await held.resetAll(again);
       return 'over';
     }
     held.setLists(again.found);
-    hadNetwork = again.found.hasNetwork;
     if (again.next !== work.sessionId || isTimeOver(work, held, world.now())) return again;
   }
 };
@@ -210,11 +197,9 @@ const readAll = async (ports: RelayDeps, work: HoldWork, held: Held): Promise<En
 const lookAgain = async (
   ports: RelayDeps,
   work: HoldWork,
-  hadNetwork: boolean,
 ): Promise<{ readonly found: Found; readonly next: SessionId } | RelayReset> => {
   const found = await findSandbox(ports, work);
-  if (found === undefined || (hadNetwork && !found.hasNetwork))
-    return { status: 403, message: 'the network was taken away' };
+  if (found === undefined) return { status: 403, message: 'the sandbox of this relay is gone' };
   const next = await sessionAgain(ports, work, found);
   return next === undefined
     ? { status: 403, message: 'the session of this sandbox has ended' }
@@ -269,6 +254,5 @@ const findSandbox = async (
     users: workspace.users,
     policies: [network, project?.network, egressCeiling],
     injected: { project: workspace.project, rules: rulesOfBoth(network, project?.network) },
-    hasNetwork: network !== undefined,
   };
 };

@@ -5,7 +5,7 @@
 
 import { startEntries } from '../../contracts/sandbox-start.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
-import { isEnded, type Session } from '../../domain/session.ts';
+import { isEnded, isPausable, type Session } from '../../domain/session.ts';
 import { idleLimit, idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
@@ -53,7 +53,7 @@ export const enterSandbox = async (
   const beforeStart = heartbeats(ports, session, lifetimes);
   await beforeStart();
   const acquired = await acquireWithin(ports, { ...startedFor(session), ...waiting, beforeStart }, waitMs);
-  if (session.status === 'paused')
+  if (session.status === 'paused' || mayHavePaused(session, acquired))
     await ports.sessions.recordReady(session.id, {
       at: ports.world.now(),
       idleMs: idleOfKind(session, lifetimes),
@@ -63,6 +63,10 @@ export const enterSandbox = async (
   recorded.catch(() => undefined);
   return { ...acquired, recorded };
 };
+
+/** One whose sandbox gave way after the session was read is paused in the table alone; a first sandbox had none before it. */
+const mayHavePaused = (session: Session, { start, sandbox }: AcquiredSandbox): boolean =>
+  isPausable(session) && start !== undefined && sandbox.generation > 1;
 
 const recordStart = async (
   ports: SandboxDeps,

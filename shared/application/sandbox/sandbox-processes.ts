@@ -48,12 +48,12 @@ export const recordEnds = async (
   await Promise.all(ended.map((process) => recordEnd({ processes }, workspace, process)));
 };
 
-/** No effect for one that runs, was recorded as ended, or has no record. */
+/** No effect for one that runs, was recorded as ended, or has no record, nor for a lost one: its record stays without an end. */
 export const recordEnd = async (
   { processes }: Deps<'processes'>,
   workspace: WorkspaceId,
-  { processId, endedAt: at, exitCode }: SandboxProcess,
+  { processId, state, endedAt: at, exitCode }: SandboxProcess,
 ): Promise<void> => {
-  if (at === undefined) return;
+  if (at === undefined || state === 'lost') return;
   await processes.end(workspace, processId, { at, ...(exitCode == null ? {} : { exitCode }) });
 };

@@ -5,7 +5,7 @@ import { decode } from '../decode.ts';
 import { connectionQuery } from '../socket-actions.ts';
 import { createSessionBody, eventsQuery, listQuery } from './bodies.ts';
 import { filesQuery } from './file-view.ts';
-import { inputQuery, outputQuery, signalBody } from './process-view.ts';
+import { execBody, inputQuery, outputQuery, signalBody } from './process-view.ts';
 import { createProjectBody, updateProjectBody } from './project-bodies.ts';
 import { projectOptionsOf, projectView } from './project-view.ts';
 
@@ -18,6 +18,22 @@ test.each([
     problem: expect.stringMatching(/^model: /),
   });
   expect(decode<typeof schema>(schema, rest)).toMatchObject({ ok: true });
+});
+
+/** As many variables as there may be, of so many bytes of names and values; a value has characters of more than one byte. */
+const variablesOf = (bytes: number): Readonly<Record<string, string>> => {
+  const names = Array.from({ length: 63 }, (_, index) => `N${index}`);
+  const left = bytes - names.join('').length - 'LAST€'.length - 2;
+  return { ...Object.fromEntries(names.map((name) => [name, ''])), LAST: `€${'x'.repeat(left)}` };
+};
+
+test.each([
+  ['a session', createSessionBody, {}],
+  ['a program', execBody, { command: 'true' }],
+])('the variables of %s have 32 KB of names and values, and not a byte more', (_what, schema, rest) => {
+  const decoded = (bytes: number) => decode<typeof schema>(schema, { ...rest, env: variablesOf(bytes) });
+  expect(decoded(32_768)).toMatchObject({ ok: true });
+  expect(decoded(32_769)).toMatchObject({ ok: false, problem: 'env: has at most 32768 bytes' });
 });
 
 test.each([

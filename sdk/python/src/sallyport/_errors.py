@@ -43,6 +43,13 @@ def connection_lost() -> SallyportError:
     return SallyportError(0, "connection_lost", "the connection was lost")
 
 
+def outcome_unknown() -> SallyportError:
+    """Of a command whose exit code went with its sandbox, and maybe its last output."""
+    suggestions = ["Check the workspace before you run it again."]
+    message = "the command was lost with its sandbox"
+    return SallyportError(0, "tool_outcome_unknown", message, suggestions=suggestions)
+
+
 def events_purged(oldest: int) -> SallyportError:
     message = f"events before {oldest} are no longer kept"
     suggestions = ["Read the conversation with messages()."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal as signals
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -49,6 +48,7 @@ class OutputEvent:
     offset: int | None = None
     #: The end of a gap.
     to: int | None = None
+    #: By the rule of shells for one that a signal ended: 128 and its number. 137 where it is not known.
     exit_code: int | None = None
     signal: str | None = None
     #: The process ended with its sandbox.
@@ -170,10 +170,3 @@ def snapshot_of(answer: dict[str, Any]) -> Snapshot:
     return Snapshot(
         answer["id"], answer["at"], answer["files"], answer["bytes"], answer.get("name")
     )
-
-
-def exit_code_of(exit_code: int | None, signal: str | None) -> int:
-    """By the rule of shells for a program that a signal ended: 128 and its number."""
-    if exit_code is not None:
-        return exit_code
-    return 128 + int(getattr(signals, signal or "", signals.SIGKILL))

@@ -1,6 +1,6 @@
 /**
- * A decision that ends a turn beside a message that arrives or waits, one by a session that was read too early, and one about a call
- * that was tried.
+ * A decision that ends a turn beside a message that arrives or waits, one by a session that was read too early, one about a call
+ * that was tried, and one that changes the arguments.
  */
 import { expect, test } from 'vitest';
 import {
@@ -11,8 +11,10 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, SessionId, TurnId, WorkspaceId } from '../../../domain/ids.ts';
+import type { JsonObject } from '../../../domain/json.ts';
 import { deploymentOwner } from '../../../domain/principal.ts';
 import type { Session } from '../../../domain/session.ts';
+import type { ToolCall } from '../../../domain/turn/tool-call.ts';
 import type { Deciding, TurnState } from '../../../domain/turn/turn.ts';
 import type { TurnSlot } from '../../../ports/turn-store.ts';
 import type { FoundTurn } from '../commit/commit-without-lease.ts';
@@ -56,7 +58,7 @@ const open = async () => {
   return { ...quiet, id, read, commit, rest: (session: Session) => commit(deciding, session) };
 };
 
-type Decided = { readonly approved: boolean; readonly effectDigest?: string };
+type Decided = { readonly approved: boolean; readonly effectDigest?: string; readonly args?: JsonObject };
 
 const decide = (ports: Quiet, found: FoundTurn, decided: Decided) =>
   decideCall({ ...ports, auditLog: { append: async () => undefined } } as unknown as DecideDeps, {
@@ -147,4 +149,42 @@ test.each([
   );
   if (left === 'due') await expect(decided).rejects.toThrow('the workspace has changed');
   else await expect(decided).resolves.toMatchObject({ approved: true });
+});
+
+const waitingFor = (call: Partial<ToolCall>): TurnState => ({
+  ...deciding,
+  calls: deciding.calls.map((each) => ({ ...each, ...call })),
+});
+const process = { name: 'process', route: { kind: 'platform', tool: 'process' } } as const;
+const session = { name: 'session', route: { kind: 'platform', tool: 'session' } } as const;
+const remote = { name: 'process', route: { kind: 'remote', server: 'jobs', tool: 'process' } } as const;
+
+test.each<[string, Partial<ToolCall>, { readonly args: JsonObject; readonly field: string }]>([
+  ['a tool of the sandbox', {}, { args: { command: 5 }, field: 'command' }],
+  ['the tool process', process, { args: { action: 'kill' }, field: 'process_id' }],
+  ['the tool session', session, { args: { action: 'spawn' }, field: 'prompt' }],
+])(
+  'changed arguments that %s does not take are refused, and the call still waits',
+  async (_, call, { args, field }) => {
+    const { ports, id, read, commit } = await open();
+    await commit(waitingFor(call), await read());
+    const { turn } = await ports.turns.loadWork(id);
+    const decided = decide(ports, { session: await read(), turn }, { approved: true, args });
+    await expect(decided).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(`args: ${field}`),
+    });
+    const { turn: left } = await ports.turns.loadWork(id);
+    expect(left.state).toMatchObject({ kind: 'deciding', calls: [{ status: 'pending' }] });
+  },
+);
+
+test('changed arguments of a tool of a server are judged by the server', async () => {
+  const { ports, id, read, commit } = await open();
+  await commit(waitingFor(remote), await read());
+  const { turn } = await ports.turns.loadWork(id);
+  const decided = { approved: true, args: { action: 'kill' } };
+  await expect(decide(ports, { session: await read(), turn }, decided)).resolves.toMatchObject({
+    approved: true,
+  });
 });

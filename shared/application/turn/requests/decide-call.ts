@@ -201,7 +201,8 @@ const prepare = (
 
 /** Changed arguments are checked as the model's are, before anything of them is on record. */
 const refuseUnfit = ({ name, route }: ToolCall, args: JsonObject | undefined): void => {
-  const problem = args === undefined || route !== undefined ? undefined : argumentsProblem(name, args);
+  const isOwn = route === undefined || route.kind === 'platform';
+  const problem = args !== undefined && isOwn ? argumentsProblem(name, args) : undefined;
   if (problem !== undefined)
     throw new AppError('invalid_request', `args: ${problem}`, {
       suggestions: ['Change the arguments to what the tool takes. The call still waits.'],

@@ -34,8 +34,10 @@ const open = () => {
     workspaces: fake<WorkspaceStore>({ get: async () => ({ id: 'w', sandbox: ready }) as never }),
     link: {
       fetch: async (_, request) => {
+        const isEnded = asked.some(({ method }) => method === 'DELETE');
         asked.push(request);
         const { path } = request;
+        if (isEnded) return Response.json({ ...running, state: 'exited', exitCode: 143, endedAt: 4 });
         return (answers[path.includes('/output?') ? 'output' : path] ?? (() => new Response(null)))();
       },
     },

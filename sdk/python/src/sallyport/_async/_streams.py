@@ -12,7 +12,7 @@ import httpx
 from .._clock import sleep_async
 from .._errors import SallyportError, connection_lost, refusal_in
 from .._paths import session_path
-from .._results import OutputEvent, exit_code_of
+from .._results import OutputEvent
 from .._retry import back_off_seconds, is_lost
 from .._server_events import EventParser, ServerEvent
 
@@ -24,6 +24,8 @@ SILENCE_SECONDS_MAX = 60.0
 FAILURES_MAX = 10
 #: A connection that stood for so long was no failure.
 STANDING_SECONDS_MIN = 10.0
+#: Where the server does not know the exit code: that of a program which SIGKILL ended.
+UNKNOWN_EXIT_CODE = 137
 
 
 async def open_stream(client: AsyncSallyport, path: str) -> AsyncIterator[ServerEvent]:
@@ -137,11 +139,11 @@ async def follow_output(
             at = max(at, data["to"])
             yield OutputEvent("gap", offset=data["from"], to=data["to"])
         elif event.event == "exit":
-            signal = data.get("signal")
+            exit_code = data.get("exitCode")
             yield OutputEvent(
                 "exit",
-                exit_code=exit_code_of(data.get("exitCode"), signal),
-                signal=signal,
+                exit_code=UNKNOWN_EXIT_CODE if exit_code is None else exit_code,
+                signal=data.get("signal"),
                 is_lost=data.get("lost", False),
             )
             return

@@ -17,7 +17,7 @@ import httpx
 
 from .._abandoned import IsWanted, until_named_sync
 from .._collect import OutputCollector
-from .._errors import SallyportError, connection_lost
+from .._errors import SallyportError, connection_lost, outcome_unknown
 from .._paths import session_path
 from .._results import CodeResult, ExecResult, code_result_of, exec_result_of
 from .._server_events import ServerEvent
@@ -91,6 +91,8 @@ def run_command(
         for event in follow_output(
             client, session_id, process_id=begun.process_id, first=begun.events
         ):
+            if event.is_lost:
+                raise outcome_unknown()
             if event.type == "exit":
                 duration_ms = (time.monotonic() - started_at) * 1000
                 exit_code = event.exit_code or 0

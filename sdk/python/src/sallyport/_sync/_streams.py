@@ -13,7 +13,7 @@ import httpx
 from .._clock import sleep_sync
 from .._errors import SallyportError, connection_lost, refusal_in
 from .._paths import session_path
-from .._results import OutputEvent, exit_code_of
+from .._results import OutputEvent
 from .._retry import back_off_seconds, is_lost
 from .._server_events import EventParser, ServerEvent
 
@@ -25,6 +25,8 @@ SILENCE_SECONDS_MAX = 60.0
 FAILURES_MAX = 10
 #: A connection that stood for so long was no failure.
 STANDING_SECONDS_MIN = 10.0
+#: Where the server does not know the exit code: that of a program which SIGKILL ended.
+UNKNOWN_EXIT_CODE = 137
 
 
 def open_stream(client: Sallyport, path: str) -> Iterator[ServerEvent]:
@@ -138,11 +140,11 @@ def follow_output(
             at = max(at, data["to"])
             yield OutputEvent("gap", offset=data["from"], to=data["to"])
         elif event.event == "exit":
-            signal = data.get("signal")
+            exit_code = data.get("exitCode")
             yield OutputEvent(
                 "exit",
-                exit_code=exit_code_of(data.get("exitCode"), signal),
-                signal=signal,
+                exit_code=UNKNOWN_EXIT_CODE if exit_code is None else exit_code,
+                signal=data.get("signal"),
                 is_lost=data.get("lost", False),
             )
             return
