@@ -145,6 +145,15 @@ test('an effect shows where links point, permissions, and digests of what has no
   ]);
 });
 
+test.each([
+  [0, 'no file changes'],
+  [57, '57 changed files, none of them listed'],
+])('an effect that lists none of its %i files says so', (filesLeftOut, line) => {
+  const effect = { files: [], filesLeftOut, exitCode: 0, output: '', hosts: [], durationMs: 1 };
+  const lines = callLines({ ...named, args: {}, digest, effect, effectDigest: 'e' });
+  expect(lines.slice(4, -1)).toEqual([line]);
+});
+
 test('a call in a list is cut to one line', () => {
   expect(callInShort({ name: 'execute_command', args: { command: 'a\nb' } })).toBe(
     'execute_command a⟦U+000A⟧b',

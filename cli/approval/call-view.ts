@@ -41,9 +41,9 @@ const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readon
   const end = exitCode === null ? '' : `, exit code ${exitCode}`;
   return [
     `tried in a fork of the workspace: ${durationMs} ms${end}; nothing is changed yet`,
-    ...(files.length === 0 ? ['no file changes'] : []),
+    ...(files.length + filesLeftOut === 0 ? ['no file changes'] : []),
     ...files.flatMap(fileLines),
-    ...(filesLeftOut === 0 ? [] : [`and ${counted(filesLeftOut, 'other file')}`]),
+    ...(filesLeftOut === 0 ? [] : [leftOutLine(files, filesLeftOut)]),
     ...(hosts.length === 0
       ? []
       : [`wanted to reach ${hosts.map(visibleLine).join(', ')}: refused in the trial`]),
@@ -58,6 +58,11 @@ const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readon
     `effect ${effectDigest}`,
   ];
 };
+
+const leftOutLine = ({ length }: readonly EffectFile[], count: number): string =>
+  length === 0
+    ? `${counted(count, 'changed file')}, none of them listed`
+    : `and ${counted(count, 'other file')}`;
 
 const fileLines = (file: EffectFile): readonly string[] => {
   const { path, change, bytes, diff = '' } = file;

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { rowHash } from '#shared/domain/audit-seal.ts';
+import { noHash, rootOf, rowHash, rowsHash } from '#shared/domain/audit-seal.ts';
 import { logIn } from '../fixtures/logged-in.ts';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 test('the audit log is read page by page up to the limit', async () => {
   const row = (at: string, rest: object) => ({ at, actor: 't-1', actorKind: 'token', subject: 'x', ...rest });
@@ -51,7 +53,7 @@ test('a line is one, whatever line ends of Unicode its texts hold', async () => 
   await using there = await logIn({});
   const at = '2026-11-21T00:00:00.000Z';
   const row = { at, subject: 'x', detail: { name: 'a\u2028b' } };
-  const hash = rowHash(row, (text) => createHash('sha256').update(text).digest('hex'));
+  const hash = rowHash(row, sha256);
   const lines = [
     { type: 'row', id: `${Date.parse(at)}-1`, ...row, hash },
     { type: 'end', rows: 1, seals: 0 },
@@ -62,6 +64,48 @@ test('a line is one, whatever line ends of Unicode its texts hold', async () => 
   );
   const { code, stdout, stderr } = await there.run(['audit', 'verify', 'audit.jsonl']);
   expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('1 rows, 0 seals')]);
+});
+
+/** An export of one row, made by somebody without a key. */
+const unsignedExport = (isSealed: boolean): string => {
+  const at = Date.parse('2026-11-21T00:00:00.000Z');
+  const row = { at: new Date(at).toISOString(), subject: 'x', detail: {} };
+  const hashed = rowHash(row, sha256);
+  const time = { from: 0, through: at + 1, rows: 1, rowsHash: rowsHash([hashed], sha256), heads: {} };
+  const body = { ...time, previous: noHash };
+  const seal = { type: 'seal', number: 1, ...body, root: rootOf(body, sha256), at: row.at };
+  const lines = [
+    { type: 'row', id: `${at}-1`, ...row, hash: hashed },
+    ...(isSealed ? [seal] : []),
+    { type: 'end', rows: 1, seals: isSealed ? 1 : 0 },
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+};
+
+test('a file that no signature binds is not said to be as it was recorded', async () => {
+  await using there = await logIn({});
+  const verify = async (isSealed: boolean, ...options: readonly string[]) => {
+    await writeFile(join(there.folder, 'audit.jsonl'), unsignedExport(isSealed));
+    return there.run(['audit', 'verify', 'audit.jsonl', ...options]);
+  };
+  const unsigned = await verify(true);
+  const [, root = ''] = /--seal: ([0-9a-f]{64})/.exec(unsigned.stdout) ?? [];
+  expect([unsigned.code, unsigned.stdout]).toEqual([
+    0,
+    [
+      '1 rows, 1 seals, 0 of them signed.',
+      'The file agrees with itself. No signature binds it: anybody can have made all of it.',
+      `Its last seal is 1. Keep the root, and name it later with --seal: ${root}`,
+      'If the deployment signs its seals, name its key with --key: then missing signatures are problems.',
+      '',
+    ].join('\n'),
+  ]);
+  expect((await verify(false)).stdout).toContain(
+    'The file agrees with itself. No seal binds its rows: anybody can have made all of it.',
+  );
+  expect((await verify(true, '--seal', root)).stdout).toContain(
+    'Every row up to the seal of that root is as it was recorded.',
+  );
 });
 
 test('an export that breaks off leaves the one that was there', async () => {

@@ -98,17 +98,22 @@ const verifyFile = async (call: Call): Promise<number | undefined> => {
   const known = { publicKey, keptRoot: call.text('seal') };
   const checks = { hash: sha256, timeOf: Date.parse, isSigned, ...known };
   const verified = await verifyAudit(lines, checks).catch(unreadable(file));
-  call.output.result({ ...verified }, () => reportOf(verified, publicKey !== undefined));
+  call.output.result({ ...verified }, () =>
+    reportOf(verified, { hasKey: publicKey !== undefined, hasRoot: call.text('seal') !== undefined }),
+  );
   return verified.problems.length === 0 ? undefined : 1;
 };
 
+/** By the person who verifies: what is in the file alone can have been made by anybody. */
+type Named = { readonly hasKey: boolean; readonly hasRoot: boolean };
+
 const reportOf = (
   { rows, seals, signed, unsealed, firstSeal, lastSeal, problems }: Verification,
-  isPinned: boolean,
+  named: Named,
 ): readonly string[] => [
   `${rows} rows, ${seals} seals, ${signed} of them signed.`,
   ...problems.map((problem) => `NOT AS RECORDED: ${problem}`),
-  verdictOf({ seals, problems }),
+  verdictOf({ seals, signed, problems }, named),
   ...(firstSeal === undefined || firstSeal === 1
     ? []
     : [`The file begins with seal ${firstSeal}. It does not contain the rows of older seals.`]),
@@ -120,17 +125,23 @@ const reportOf = (
   ...(unsealed === 0
     ? []
     : [`${unsealed} rows are newer than the last seal: the newest of these can be dropped or added unseen.`]),
-  ...(isPinned || signed === 0
-    ? []
-    : [
-        'The key is the one in the file: compare it with the key of the deployment, or name that with --key.',
-      ]),
+  ...(named.hasKey || seals === 0 ? [] : [keyAdvice(signed)]),
 ];
 
-const verdictOf = ({ seals, problems }: Pick<Verification, 'seals' | 'problems'>): string => {
+const keyAdvice = (signed: number): string =>
+  signed === 0
+    ? 'If the deployment signs its seals, name its key with --key: then missing signatures are problems.'
+    : 'The key is the one in the file: compare it with the key of the deployment, or name that with --key.';
+
+const verdictOf = (
+  { seals, signed, problems }: Pick<Verification, 'seals' | 'signed' | 'problems'>,
+  { hasRoot }: Named,
+): string => {
   if (problems.length > 0) return `${problems.length} problems.`;
-  const verdict = 'Every row is as it was recorded';
-  return seals === 0 ? `${verdict}, as far as the file shows: no seal binds them yet.` : `${verdict}.`;
+  if (signed > 0) return 'Every row is as it was recorded.';
+  if (hasRoot) return 'Every row up to the seal of that root is as it was recorded.';
+  const missing = seals === 0 ? 'No seal binds its rows' : 'No signature binds it';
+  return `The file agrees with itself. ${missing}: anybody can have made all of it.`;
 };
 
 export const auditCommands: readonly Command[] = [

@@ -17,7 +17,8 @@ export class RelayError extends Error {
 }
 
 type Answer = {
-  readonly id: number;
+  /** Null where the platform could not read the request, as one that is too long. */
+  readonly id: number | null;
   readonly result?: unknown;
   readonly error?: { readonly message: string };
 };
@@ -28,13 +29,20 @@ export const openRelayClient = (path: string = socketPath): RelayClient => {
   let socket: Socket | undefined;
   let lastId = 0;
 
-  const fail = (message: string): void => {
-    socket = undefined;
+  const rejectAll = (message: string): void => {
     for (const { reject } of waiting.values()) reject(new RelayError(message));
     waiting.clear();
   };
+  const fail = (message: string): void => {
+    socket = undefined;
+    rejectAll(message);
+  };
   const take = (line: string): void => {
     const { id, result, error } = JSON.parse(line) as Answer;
+    if (id === null) {
+      rejectAll(error?.message ?? 'the relay answered nothing that was asked');
+      return;
+    }
     const asked = waiting.get(id);
     waiting.delete(id);
     if (error === undefined) asked?.resolve(result);

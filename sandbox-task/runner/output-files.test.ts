@@ -51,7 +51,7 @@ test('long results of tools count with them, by whichever path they are written'
   const write = (path: string) =>
     createFileServer(settings, () => undefined)({ type: 'write', id: 1, path }, Buffer.from('whole'));
   await write('.sallyport/outputs/notes.txt');
-  const names = ['tool-t-1-call_1.txt', `${'k'.repeat(100)}.txt`, 'tool-t-2-call_2.txt'];
+  const names = ['tool-t-1-call_1.txt', `${'k'.repeat(100)}.txt`, 'trial-t-2-call_2.txt'];
   await write(`.sallyport/outputs/${names[0]}`);
   await write(`./.sallyport//outputs/${names[1]}`);
   await write(join(folder, names[2] ?? ''));

@@ -16,8 +16,8 @@ const filesMax = 500;
 const filesBytesMax = 512 * 1024 * 1024;
 const folder = '.sallyport/outputs';
 const ownName = /^[\da-f-]{36}\.(?:stdout|stderr)\.txt$/;
-/** The key of the tool's call, whose last 100 characters are kept. */
-const resultName = /^(?:tool-[\w.-]{1,95}|[\w.-]{100})\.txt$/;
+/** The key of the call of a tool or of a trial, whose last 100 characters are kept. */
+const resultName = /^(?:(?:tool|trial)-[\w.-]{1,95}|[\w.-]{100})\.txt$/;
 
 export type OutputFiles = { readonly open: (stream: StreamName) => OutputFile };
 type OutputFile = {

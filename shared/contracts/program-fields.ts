@@ -48,6 +48,10 @@ export const variableName = z.string().regex(/^[A-Za-z_]\w*$/, 'is the name of a
 /** Names that the platform itself sets: a program finds its parts by them. */
 const ownName = /^SALLYPORT_|^GIT_CONFIG_(?:COUNT|KEY_0|VALUE_0)$/;
 
+/** In bytes of names and values. */
+export const variablesBytes = (env: Readonly<Record<string, string>>): number =>
+  utf8Bytes(Object.entries(env).flat().join(''));
+
 /** The variables of a program, `{NAME: value}`. */
 export const programVariables = z
   .record(
@@ -59,6 +63,6 @@ export const programVariables = z
     `has at most ${processVariablesMax} variables`,
   )
   .refine(
-    (env) => utf8Bytes(Object.entries(env).flat().join('==')) <= processVariablesBytesMax,
+    (env) => variablesBytes(env) <= processVariablesBytesMax,
     `has at most ${processVariablesBytesMax} bytes`,
   );

@@ -4,6 +4,9 @@ import type { ProjectId } from './ids.ts';
 import type { JsonObject } from './json.ts';
 import type { Decider } from './principal.ts';
 
+/** A row is shown and exported for so long, in milliseconds. The table deletes rows a day later and after, in no order. */
+export const auditShownMs = 365 * 86_400_000;
+
 export type AuditRow = {
   /** Epoch milliseconds. */
   readonly at: number;

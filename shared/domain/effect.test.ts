@@ -32,6 +32,23 @@ describe('an effect', () => {
     expect(bound.files.at(-1)).not.toHaveProperty('diff');
   });
 
+  test.each([
+    ['wide', '漢'],
+    ['outside of the first plane', '😀'],
+    ['without a look', '\u0001'],
+    ['two bytes', '\u00e9\n'],
+  ])('whose output is of characters that are %s still names its files, and fits', (_, character) => {
+    const files = Array.from(
+      { length: 60 },
+      (_one, index): EffectFile => ({ path: `src/${index}.ts`, change: 'removed', bytes: 900 }),
+    );
+    const bound = boundEffect(effect(files, character.repeat(6000)));
+    expect(utf8Bytes(JSON.stringify(bound))).toBeLessThan(18_100);
+    expect([bound.files.length, bound.filesLeftOut]).toEqual([60, undefined]);
+    expect(bound.output).toMatch(/\d+ characters left out/);
+    expect(utf8Bytes(JSON.stringify(bound.output))).toBeGreaterThan(6000);
+  });
+
   test('that lists not all binds the rest by the digest of the saved state, and one that lists all needs none', () => {
     const files = Array.from({ length: 300 }, (_, index) => ({
       ...{ path: `folder/file-${index}.txt`, change: 'created' as const, bytes: 1, sha256: 'a'.repeat(64) },

@@ -50,10 +50,12 @@ export type Effect = {
 /** A prompt fits into a frame with its identity whole. */
 const effectBytesMax = 18_000;
 const outputCharactersMax = 6000;
+/** As JSON: an output of wide or invisible characters must leave room for the names of files. */
+const outputBytesMax = 8000;
 
 /** The effect within its bound, removed files first: of the last files the diffs go first, then the files. */
 export const boundEffect = ({ files, output, stateSha256, ...rest }: Effect): Effect => {
-  const shown = { ...rest, output: cutMiddle(output.toWellFormed(), outputCharactersMax) };
+  const shown = { ...rest, output: boundOutput(output.toWellFormed()) };
   let room = effectBytesMax - bytesOf(shown);
   const kept: EffectFile[] = [];
   const ordered = files.toSorted(lossesFirst);
@@ -71,6 +73,16 @@ export const boundEffect = ({ files, output, stateSha256, ...rest }: Effect): Ef
   if (leftOut === 0) return { ...shown, files: kept };
   const state = stateSha256 === undefined ? {} : { stateSha256 };
   return { ...shown, files: kept, filesLeftOut: leftOut, ...state };
+};
+
+const boundOutput = (output: string): string => {
+  let charactersMax = outputCharactersMax;
+  for (;;) {
+    const cut = cutMiddle(output, charactersMax);
+    const bytes = utf8Bytes(JSON.stringify(cut));
+    if (bytes <= outputBytesMax) return cut;
+    charactersMax = Math.floor((charactersMax * outputBytesMax) / bytes);
+  }
 };
 
 const wellFormed = (file: EffectFile): EffectFile => ({

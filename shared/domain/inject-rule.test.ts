@@ -50,7 +50,21 @@ test('a rule is for its host and its port alone', () => {
   expect(headersFor('sub.a.org', 443)).toEqual([]);
 });
 
+test('a rule that names the port holds before one for all ports, in whichever order they are given', () => {
+  const rules = [rule('a.org', 'x-key', 'ALL'), rule('a.org:443', 'X-Key', 'ONE')];
+  for (const given of [rules, rules.toReversed()]) {
+    const secrets = (port: number) => rulesFor(given, { host: 'a.org', port }).map(({ secret }) => secret);
+    expect([secrets(443), secrets(80)]).toEqual([['ALL', 'ONE'], ['ALL']]);
+  }
+});
+
 test('one header of one host has one rule', () => {
+  for (const [one, other] of [
+    ['a.org', 'a.org.'],
+    ['A.org.:443', 'a.org:443'],
+  ] as const)
+    expect(hasRepeatedRule([rule(one), rule(other, 'Authorization', 'OTHER')])).toBe(true);
+  expect(hasRepeatedRule([rule('a.org'), rule('a.org:443')])).toBe(false);
   expect(hasRepeatedRule([rule('a.org'), rule('A.org', 'Authorization', 'OTHER')])).toBe(true);
   expect(hasRepeatedRule([rule('a.org'), rule('a.org', 'x-key'), rule('b.org')])).toBe(false);
 });

@@ -49,9 +49,12 @@ export const isInjectableHeader = (name: string): boolean => {
 /** No line break or other control character, which would be a second header, and no character beyond one byte. */
 export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 
-/** The rules for an endpoint. */
-export const rulesFor = (rules: readonly InjectRule[], { host, port }: Endpoint): readonly InjectRule[] =>
-  rules.filter((rule) => refuseEgress([{ allow: [rule.host] }], { host, port }) === undefined);
+/** The rules for an endpoint. One that names the port is behind one for all ports: of two for a header the last one holds. */
+export const rulesFor = (rules: readonly InjectRule[], { host, port }: Endpoint): readonly InjectRule[] => {
+  const found = rules.filter((rule) => refuseEgress([{ allow: [rule.host] }], { host, port }) === undefined);
+  const ofPort = (rule: InjectRule): boolean => parseInjectHost(rule.host)?.port !== undefined;
+  return [...found.filter((rule) => !ofPort(rule)), ...found.filter(ofPort)];
+};
 
 /** Two rules for one header of one host, which would contradict each other. */
 export const hasRepeatedRule = (rules: readonly InjectRule[]): boolean =>
@@ -101,4 +104,6 @@ export const narrowedTo = (network: Network | undefined, above: Network | undefi
   return allow.length === 0 ? undefined : withRules({ allow }, inject);
 };
 
-const targetOf = ({ host, header }: InjectRule): string => `${host} ${header}`.toLowerCase();
+/** A final dot makes no other host. */
+const targetOf = ({ host, header }: InjectRule): string =>
+  `${host.replace(/\.(?=:|$)/, '')} ${header}`.toLowerCase();

@@ -62,7 +62,7 @@ test('decisions form a chain, are exported with their seals, and a change of the
     await writeFile(file, content);
     return machine.run(['audit', 'verify', 'audit.jsonl']);
   };
-  expect(await check(text)).toMatchObject({ code: 0, stdout: expect.stringContaining('as it was recorded') });
+  expect(await check(text)).toMatchObject({ code: 0, stdout: expect.stringContaining('agrees with itself') });
   const forged = text.replace('"approved":false', '"approved":true');
   expect(await check(forged)).toMatchObject({ code: 1, stdout: expect.stringContaining('was changed') });
 });
@@ -138,6 +138,19 @@ test('rows are sealed and signed by the janitor, and only an administrator expor
   expect(await withSeal('f'.repeat(64))).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('no seal'),
+  });
+  const unsigned = lines
+    .filter(({ type }) => type !== 'key')
+    .map(({ signature: _, keyId: __, algorithm: ___, ...line }) => JSON.stringify(line));
+  await writeFile(join(machine.folder, 'unsigned.jsonl'), `${unsigned.join('\n')}\n`);
+  expect(await machine.run(['audit', 'verify', 'unsigned.jsonl'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('No signature binds it: anybody can have made all of it.'),
+  });
+  await writeFile(join(machine.folder, 'key.pem'), String(lines[0]?.['publicKey']));
+  expect(await machine.run(['audit', 'verify', 'unsigned.jsonl', '--key', 'key.pem'])).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('seal 1: is not signed'),
   });
   const found = await Promise.all(
     Object.entries(forgeriesOf(lines)).map(async ([name, forged]) => {

@@ -7,7 +7,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { encodeHead, modelAnswerHead, splitHead } from '#shared/contracts/relay/model-call.ts';
-import { brokerBodyBytesMax } from '#shared/domain/broker/limits.ts';
+import { brokerBodyBytesMax, brokerCallsMax, tooManyBrokerCalls } from '#shared/domain/broker/limits.ts';
 import { type BrokerProvider, brokerProviders } from '#shared/domain/broker/provider.ts';
 import { refusalBody, refusalEvent } from '#shared/domain/broker/refusal.ts';
 import type { BrokerRefusal } from '#shared/domain/broker/request.ts';
@@ -24,6 +24,7 @@ const connectionIdleMsMax = 60_000;
 const pathCharactersMax = 512;
 
 export const createModelEndpoint = ({ relay, log }: EndpointParts): Server => {
+  let open = 0;
   const server = createServer((request, response) => {
     const target = targetOf(request.url ?? '');
     if (target === undefined) {
@@ -32,6 +33,15 @@ export const createModelEndpoint = ({ relay, log }: EndpointParts): Server => {
       return;
     }
     const { provider } = target;
+    // Before its body is read, which is held whole.
+    if (open >= brokerCallsMax) {
+      end(response, provider, tooManyBrokerCalls);
+      return;
+    }
+    open += 1;
+    response.once('close', () => {
+      open -= 1;
+    });
     forward(relay, { ...target, request, response }).catch((cause: unknown) =>
       end(response, provider, refusalOf(cause)),
     );

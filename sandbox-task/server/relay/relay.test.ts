@@ -117,6 +117,12 @@ const openHolder = (holder: string, { cutAfterBytes = Number.POSITIVE_INFINITY }
 
 const [first, second, third] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
 
+/** Bytes that no holder sends: they end the relay. */
+const sendBroken = (holder: string) => {
+  const broken = Buffer.from([9, 0, 0, 0, 1, 0, 0, 0, 0]);
+  return sandbox.ask('POST', `/relay/downstream?holder=${holder}&offset=0&ack=0`, { body: broken });
+};
+
 test('without a network every host is refused, and programs learn of no proxy', async () => {
   expect(await execute(`env | grep -ci proxy`)).toContain('0');
   expect(await execute(`${curl}${proxyPort} http://a.example.org/`)).toContain('has no network');
@@ -187,8 +193,7 @@ test('a program waits for a holder while a call runs, and is told at once when n
   // It hands over to nobody, and no call runs: the program outlives its call.
   const alone = `nohup sh -c 'while [ ! -e go ]; do sleep 0.05; done; ${curl}${proxyPort} http://b.example.org/ > said.new; mv said.new said' > /dev/null 2>&1 &`;
   await execute(alone);
-  await setNetwork(false);
-  await setNetwork(true);
+  expect((await sendBroken(second)).status).toBe(400);
   await sandbox.ask('PUT', '/files/go', { body: '' });
   const said = () => sandbox.ask('GET', '/files/said');
   await waitFor(async () => (await said()).status === 200);
@@ -253,6 +258,22 @@ test('a tunnel that is open when the relay is handed over is reset, not ended (R
   await holder.close();
 });
 
+test('what is open stays open when the network is taken away: its holder ends what needs one (EG1)', async () => {
+  await setNetwork(true);
+  await hold(first);
+  const holder = openHolder(first);
+  const begun = Promise.withResolvers<RelayStream>();
+  holder.replies.push((_, stream) => begun.resolve(stream));
+  const open = execute(`${curl}${proxyPort} http://a.example.org:81/x`);
+  const stream = await begun.promise;
+  await setNetwork(false);
+  expect(await execute(`${curl}${proxyPort} http://a.example.org:81/`)).toContain('has no network');
+  expect(await hold(second)).toBe(409);
+  stream.reset({ status: 403, message: 'its holder says so' });
+  expect(await open).toContain('its holder says so');
+  await holder.close();
+});
+
 test('a gap in the bytes, and bytes of nobody, are refused', async () => {
   await setNetwork(true);
   await hold(first);
@@ -260,9 +281,7 @@ test('a gap in the bytes, and bytes of nobody, are refused', async () => {
     (await sandbox.ask('POST', `/relay/downstream?holder=${holder}&offset=${offset}&ack=0`, { body: 'x' }))
       .status;
   expect([await send(first, 5), await send(second, 0), await send(first, -1)]).toEqual([409, 409, 400]);
-  const broken = Buffer.from([9, 0, 0, 0, 1, 0, 0, 0, 0]);
-  const path = `/relay/downstream?holder=${first}&offset=0&ack=0`;
-  expect((await sandbox.ask('POST', path, { body: broken })).status).toBe(400);
+  expect((await sendBroken(first)).status).toBe(400);
   expect(await hold(second)).toBe(204);
 });
 

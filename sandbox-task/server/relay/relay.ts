@@ -158,10 +158,10 @@ export const createRelay = ({ isBusy, usedAt }: Use): SandboxRelay => {
     setNetwork(next) {
       hasNetwork = next;
       if (current === undefined) return;
-      // The holder reads the lists again before its next answer.
+      // The holder reads the lists again before its next answer, and ends what they no longer allow. Calls of models and of the
+      // platform need no network.
       current.upstream = undefined;
       current.outbox.wake();
-      if (!next) end(current, noNetwork);
     },
     hold({ id, replaces, idleMs }) {
       if (current !== undefined && current.id !== id && current.id !== replaces) return false;

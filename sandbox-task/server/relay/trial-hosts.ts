@@ -12,10 +12,15 @@ export type TrialHosts = {
 
 /** A person reads them. */
 const wantedHostsMax = 50;
-const inTrial: RelayReset = {
-  status: 403,
-  message: 'this is a trial of the call: no host is reached, and this one is recorded',
+const inTrial: Readonly<Record<RelayTarget['type'], string>> = {
+  egress: 'no host is reached, and this one is recorded',
+  model: 'no model is called',
+  platform: 'no tool of the platform is called',
 };
+const refused = ({ type }: RelayTarget): RelayReset => ({
+  status: 403,
+  message: `this is a trial of the call: ${inTrial[type]}`,
+});
 
 export const createTrialHosts = (): TrialHosts => {
   let isTrial = false;
@@ -29,7 +34,7 @@ export const createTrialHosts = (): TrialHosts => {
       if (!isTrial) return undefined;
       if (target.type === 'egress' && wanted.size < wantedHostsMax)
         wanted.add(`${target.host}:${target.port}`);
-      return inTrial;
+      return refused(target);
     },
   };
 };

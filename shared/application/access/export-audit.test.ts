@@ -54,6 +54,12 @@ const deployment = () => {
   const dropFrom = (atMs: number): void => {
     rows = rows.filter(({ at }) => at < atMs);
   };
+  const forgetOne = (subject: string): void => {
+    rows = rows.filter((row) => row.subject !== subject);
+  };
+  const setNow = (atMs: number): void => {
+    now = atMs;
+  };
   const verified = async (): Promise<Verification> => {
     const lines: ExportLine[] = [];
     for await (const line of exportAudit(ports as never)) lines.push(JSON.parse(line) as ExportLine);
@@ -63,7 +69,7 @@ const deployment = () => {
   const during = (happens: () => Promise<void>): void => {
     meanwhile = happens;
   };
-  return { add, seal, forgetUntil, dropFrom, verified, during };
+  return { add, seal, forgetUntil, forgetOne, setNow, dropFrom, verified, during };
 };
 
 const sealedOnce = async () => {
@@ -96,6 +102,30 @@ test('an export begins with the first seal whose rows are all retained, and has 
   });
   forgetUntil(12 * minuteMs);
   expect(await verified()).toEqual({ ...{ rows: 1, seals: 0, signed: 0, unsealed: 1, problems: [] } });
+});
+
+test('rows over a year old are deleted in no order, and an export has none of them', async () => {
+  const dayMs = 86_400_000;
+  const made = await sealedOnce();
+  made.add('c', 5 * minuteMs);
+  made.add('d', 6 * minuteMs);
+  await made.seal(8 * minuteMs);
+  made.add('e', 30 * dayMs);
+  await made.seal(31 * dayMs);
+  made.add('f', 32 * dayMs);
+  await made.seal(33 * dayMs);
+  made.setNow(367 * dayMs);
+  made.forgetOne('c');
+  expect(await made.verified()).toMatchObject({ rows: 1, seals: 1, firstSeal: 4, problems: [] });
+});
+
+test('the first seal is left out once it has rows that are over a year old', async () => {
+  const made = await sealedOnce();
+  made.add('c', 5 * minuteMs);
+  await made.seal(8 * minuteMs);
+  // Between its two rows.
+  made.setNow(365 * 86_400_000 + 1.5 * minuteMs);
+  expect(await made.verified()).toMatchObject({ rows: 1, seals: 1, firstSeal: 2, problems: [] });
 });
 
 test('an export has no seal that is made while it is written', async () => {

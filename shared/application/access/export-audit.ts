@@ -1,5 +1,6 @@
 /** The audit log as compact JSON lines, oldest first: the public key, each row with its hash, each seal behind its rows, and an end with the counts. */
 import { auditRowView } from '../../contracts/audit-row.ts';
+import { auditShownMs } from '../../domain/audit.ts';
 import { rowHash, type Seal } from '../../domain/audit-seal.ts';
 import type { Deps } from '../deps.ts';
 import { settledMs } from './seal-audit.ts';
@@ -17,8 +18,9 @@ export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
   // A seal that is made concurrently holds rows that this file may lack.
   const unlessLater = (seal: Seal | undefined) =>
     seal !== undefined && seal.through <= until - settledMs ? seal : undefined;
-  const first = await firstSeal(ports, until);
-  const from = first?.from ?? 0;
+  const oldest = Math.max(0, until - auditShownMs);
+  const first = await firstSeal(ports, { oldest, until });
+  const from = Math.max(oldest, first?.from ?? 0);
   let seal = unlessLater(first);
   async function* sealsThrough(at: number): AsyncGenerator<string> {
     while (seal !== undefined && seal.through <= at) {
@@ -44,15 +46,17 @@ export async function* exportAudit(ports: ExportDeps): AsyncGenerator<string> {
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** The first whose rows are all retained: those of an earlier one are deleted after a year. Found by halving. */
+type Shown = { readonly oldest: number; readonly until: number };
+
+/** The first whose rows are all retained: those of an earlier one are deleted after a year, some sooner than older ones. Found by halving. */
 const firstSeal = async (
   { auditLog, auditSeals: seals }: ExportDeps,
-  until: number,
+  { oldest, until }: Shown,
 ): Promise<Seal | undefined> => {
-  const [oldest] = (await auditLog.read({ from: 0, through: until, itemsMax: 1 })).rows;
+  const [row] = (await auditLog.read({ from: oldest, through: until, itemsMax: 1 })).rows;
   const last = await seals.last();
-  if (oldest === undefined || last === undefined || last.through <= oldest.row.at) return undefined;
-  const oldestAt = oldest.row.at;
+  if (row === undefined || last === undefined || last.through <= row.row.at) return undefined;
+  const oldestAt = row.row.at;
   let [low, high] = [1, last.number];
   let found: Seal | undefined = last;
   while (low < high) {
@@ -66,6 +70,9 @@ const firstSeal = async (
   }
   if (found.number !== low) found = (await seals.read(low)) ?? last;
   // One whose time begins before the oldest row may have lost some of its own.
-  const isWhole = found.from >= oldestAt || found.number === 1;
+  const isWhole = found.from >= oldestAt || (found.number === 1 && !(await hasOlder(auditLog, oldest)));
   return isWhole ? found : seals.read(found.number + 1);
 };
+
+const hasOlder = async (auditLog: ExportDeps['auditLog'], oldest: number): Promise<boolean> =>
+  (await auditLog.read({ from: 0, through: oldest, itemsMax: 1 })).rows.length > 0;

@@ -54,10 +54,7 @@ const refusalOf = (error: unknown): BrokerRefusal => {
   return { status, message: error.message };
 };
 
-export const refusalAnswer = (
-  { provider }: Pick<ModelCall, 'provider'>,
-  refusal: BrokerRefusal,
-): ModelAnswer => ({
+const refusalAnswer = ({ provider }: Pick<ModelCall, 'provider'>, refusal: BrokerRefusal): ModelAnswer => ({
   status: refusal.status,
   contentType: json,
   body: JSON.stringify(refusalBody(provider, refusal)),

@@ -157,6 +157,28 @@ test('a host sees nothing of a tunnel whose first bytes are refused (EG5)', asyn
   expect([heard, reset()?.status, records[0]?.allowed]).toEqual([[], 403, false]);
 });
 
+test.each(['with', 'without'])(
+  'a plain request to port 443 %s a secret is refused, and nothing connects (EG5)',
+  async (which) => {
+    let isReached = false;
+    const connect = async () => {
+      isReached = true;
+      throw new Error('reached');
+    };
+    const hostStandIn = { answer: async ({ connect: ask }: InjectedExchange) => void (await ask()) };
+    const sandbox = { workspaceId: 'w' as WorkspaceId, generation: 1 };
+    const headers = async () => ({ authorization: 'secret' });
+    const injection = () => (which === 'with' ? { hostStandIn, sandbox, headers } : undefined);
+    const { reset, records, state } = open({ target: { port: 443 }, connect, injection });
+    await settle();
+    expect(reset()).toEqual({
+      status: 403,
+      message: 'a connection to port 443 must carry TLS: use https://',
+    });
+    expect([records[0]?.allowed, state.accepted, isReached]).toEqual([false, false, false]);
+  },
+);
+
 test('a program that goes away ends the connection, once', async () => {
   const { sink, records, state } = open();
   await settle();

@@ -10,7 +10,7 @@
 import type { EgressTarget } from '../../contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
 import { type EgressRefusal, type Network, refuseEgress } from '../../domain/egress-policy.ts';
-import { openTunnelGate } from '../../domain/relay/first-bytes.ts';
+import { needsTls, openTunnelGate } from '../../domain/relay/first-bytes.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { EgressConnection } from '../../ports/egress.ts';
 import type { Deps } from '../deps.ts';
@@ -49,6 +49,8 @@ type Ending = {
 };
 
 const messageCharactersMax = 500;
+/** A rule for port 443 is for HTTPS: its secret would go in plain text. */
+const withoutTls = 'a connection to port 443 must carry TLS: use https://';
 const refusedStatus = 403;
 const failedStatus = 502;
 
@@ -141,6 +143,7 @@ const judgeOf = ({ policies, injection }: EgressContext, target: EgressTarget) =
   const refusalOfNow = (): AppError | undefined => {
     const refusal = refuseEgress(policies(), target);
     if (refusal !== undefined) return new AppError('forbidden', sentences[refusal](target.host));
+    if (target.via === 'http' && needsTls(target)) return new AppError('forbidden', withoutTls);
     if (!hadRule || injection(target) !== undefined) return undefined;
     return new AppError('forbidden', `the rule for ${target.host} was taken away`);
   };

@@ -27,6 +27,10 @@ type Options = {
   readonly projectNetwork?: Network | undefined;
   /** From this slice on the project lists another host alone. */
   readonly narrowedFrom?: number;
+  /** From this slice on the sandbox has no network. */
+  readonly noNetworkFrom?: number;
+  /** Of every call of the platform. */
+  readonly answer?: Promise<object>;
   /** The hosts connect, and are silent. */
   readonly isHostUp?: boolean;
   readonly generation?: number;
@@ -98,7 +102,13 @@ const play = async (options: Options = {}) => {
   const network = 'network' in options ? options.network : listed;
   const sandbox = { state: 'ready', generation, address: 'http://10.0.0.1:8080', flavor: 'micro', network };
   const ports = {
-    workspaces: { get: async () => ({ id: 'w', project: 'p', sandbox, users: options.users ?? ['s'] }) },
+    workspaces: {
+      get: async () => {
+        const isNarrowed = slice >= (options.noNetworkFrom ?? Number.POSITIVE_INFINITY);
+        const now = isNarrowed ? { ...sandbox, network: undefined } : sandbox;
+        return { id: 'w', project: 'p', sandbox: now, users: options.users ?? ['s'] };
+      },
+    },
     projects: {
       get: async () => {
         if (slice >= (options.narrowedFrom ?? Number.POSITIVE_INFINITY))
@@ -126,6 +136,7 @@ const play = async (options: Options = {}) => {
         throw new AppError('sandbox_unavailable', 'it is silent');
       },
     },
+    platformCalls: { call: async () => options.answer },
     eventLog: {
       append: async (_: SessionId, entries: readonly unknown[]) => {
         logged.push(...entries);
@@ -243,6 +254,39 @@ test('a connection that is open ends once its host is not listed any more (EG1)'
   expect(connected).toEqual(['a.org']);
   expect(seen.slice(0, 3)).toEqual([undefined, undefined, undefined]);
   expect(streams[0]?.reset()).toBe('a.org is not among the hosts that this sandbox may reach');
+});
+
+test('without a network from now on, connections to hosts end, and calls of the platform are answered (EG1)', async () => {
+  const answer = Promise.withResolvers<object>();
+  const ends: (string | undefined)[] = [];
+  let said = '';
+  let host: ReturnType<typeof open> | undefined;
+  const onSlice = (slice: number, inside: RelayPeer): void => {
+    if (slice === 1) {
+      host = open(inside, 'a.org');
+      const call = inside.open(
+        { type: 'platform' },
+        {
+          onData: (bytes) => {
+            said += Buffer.from(bytes).toString();
+          },
+          onEnd: () => ends.push('answered'),
+          onReset: ({ message }) => ends.push(message),
+        },
+      );
+      void call.write(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"platform_tools"}')).then(call.end);
+    }
+    if (slice === 5) {
+      expect([host?.reset(), ends]).toEqual(['this sandbox has no network: no host is allowed', []]);
+      answer.resolve({ id: 1, result: { tools: [] } });
+    }
+  };
+  const { asked } = await play({
+    ...{ slices: 8, isHostUp: true, noNetworkFrom: 2 },
+    ...{ onSlice, answer: answer.promise },
+  });
+  expect([said, ends]).toEqual([expect.stringContaining('"tools":[]'), ['answered']]);
+  expect(asked.filter((one) => one === 'GET /relay/upstream')).toHaveLength(9);
 });
 
 test('bytes whose answer was lost are sent again, and count once (RL2)', async () => {

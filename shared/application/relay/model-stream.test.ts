@@ -75,21 +75,41 @@ test('a request without a head, or over its bound, ends its stream', async () =>
   expect(await long.ended).toBe('a request has at most 8388608 bytes');
 });
 
-test('further calls than may be open are refused in the wire of their provider', async () => {
+const tooMany = '8 model calls of this sandbox are open already';
+
+test('further calls than may be open are refused', async () => {
   const gate = Promise.withResolvers<void>();
   const { ask } = play(async () => {
     await gate.promise;
     return { ...json, body: 'late' };
   });
   const calls = await Promise.all(Array.from({ length: brokerCallsMax }, () => ask('{}')));
-  const refused = await ask('{}');
-  await refused.ended;
-  expect(refused.answer()).toMatchObject({
-    status: 429,
-    text: expect.stringContaining('rate_limit_exceeded'),
-  });
+  expect(await (await ask('{}')).ended).toBe(tooMany);
   gate.resolve();
   expect(await Promise.all(calls.map(({ ended }) => ended))).toEqual(calls.map(() => 'end'));
+  expect(await (await ask('{}')).ended).toBe('end');
+});
+
+test('a request counts while it is sent, until it is broken off', async () => {
+  const { open, ask } = play(async () => ({ ...json, body: 'hello' }));
+  const sending = Array.from({ length: brokerCallsMax }, open);
+  await Promise.all(
+    sending.map(async ({ stream }) => {
+      await stream.write(head);
+      await stream.write(Buffer.alloc(100_000));
+    }),
+  );
+  const further = open();
+  await further.stream.write(head);
+  expect(await further.ended).toBe(tooMany);
+  const [gone, long] = sending;
+  gone?.stream.reset({ status: 502, message: 'gone' });
+  expect(await (await ask('{}')).ended).toBe('end');
+  while (await long?.stream.write(Buffer.alloc(200_000)));
+  expect(await long?.ended).toContain('at most');
+  // Six are left: one more may be sent beside a seventh.
+  open();
+  expect(await (await ask('{}')).ended).toBe('end');
 });
 
 const endless = (onCancel: () => void) =>

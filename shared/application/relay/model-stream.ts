@@ -11,8 +11,13 @@ import {
   splitHead,
 } from '../../contracts/relay/model-call.ts';
 import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
-import { brokerBodyBytesMax, brokerCallMsMax, brokerCallsMax } from '../../domain/broker/limits.ts';
-import { type ModelAnswer, type ModelCall, refusalAnswer } from '../broker/broker-call.ts';
+import {
+  brokerBodyBytesMax,
+  brokerCallMsMax,
+  brokerCallsMax,
+  tooManyBrokerCalls,
+} from '../../domain/broker/limits.ts';
+import type { ModelAnswer, ModelCall } from '../broker/broker-call.ts';
 import type { Deps } from '../deps.ts';
 import { collectRequest } from './whole-request.ts';
 
@@ -30,43 +35,48 @@ type Context = { readonly call: (request: Request) => Promise<ModelAnswer> } & D
 const headRoom = 4096;
 const unreadable = { status: 400, message: 'the request cannot be read' };
 const tooLong = { status: 413, message: `a request has at most ${brokerBodyBytesMax} bytes` };
-const tooMany = { status: 429, message: `${brokerCallsMax} model calls of this sandbox are open already` };
 const brokeOff = { status: 502, message: 'the answer of the model was interrupted' };
 
 export const createModelStreams = (context: Context): ModelStreams => {
-  const open = new Set<Promise<void>>();
+  /** Those that still send their request, too: each may hold 8 MB. */
+  const open = new Set<RelayStream>();
+  const calls = new Set<Promise<void>>();
   return {
-    open: (stream) =>
-      collectRequest(stream, {
+    open: (stream) => {
+      if (open.size >= brokerCallsMax) {
+        stream.reset(tooManyBrokerCalls);
+        return deaf;
+      }
+      open.add(stream);
+      return collectRequest(stream, {
         bytesMax: brokerBodyBytesMax + headRoom,
         tooLong,
         onWhole: (bytes, signal) => {
-          const asked = { stream, bytes, signal, isOneTooMany: open.size >= brokerCallsMax };
-          const ended = serve(context, asked).finally(() => open.delete(ended));
-          open.add(ended);
+          const ended = serve(context, { stream, bytes, signal }).finally(() => {
+            open.delete(stream);
+            calls.delete(ended);
+          });
+          calls.add(ended);
         },
-      }),
+        onBrokenOff: () => open.delete(stream),
+      });
+    },
     settled: async () => {
-      await Promise.all(open);
+      await Promise.all(calls);
     },
   };
 };
 
-type Asked = {
-  readonly stream: RelayStream;
-  readonly bytes: Uint8Array;
-  readonly signal: AbortSignal;
-  readonly isOneTooMany: boolean;
-};
+const deaf: StreamSink = { onData: () => undefined, onEnd: () => undefined, onReset: () => undefined };
 
-const serve = async (context: Context, { stream, bytes, signal, isOneTooMany }: Asked): Promise<void> => {
+type Asked = { readonly stream: RelayStream; readonly bytes: Uint8Array; readonly signal: AbortSignal };
+
+const serve = async (context: Context, { stream, bytes, signal }: Asked): Promise<void> => {
   const read = requestOf(bytes);
   if (read === undefined) return stream.reset(unreadable);
   const limited = AbortSignal.any([signal, AbortSignal.timeout(brokerCallMsMax)]);
   try {
-    const answer = isOneTooMany
-      ? refusalAnswer(read, tooMany)
-      : await context.call({ ...read, signal: limited });
+    const answer = await context.call({ ...read, signal: limited });
     if (await send(stream, answer)) stream.end();
   } catch (error) {
     if (signal.aborted) return;

@@ -7,12 +7,18 @@ type Bound = {
   readonly tooLong: RelayReset;
   /** The signal is aborted when the program wants no answer any more. */
   readonly onWhole: (bytes: Uint8Array, signal: AbortSignal) => void;
+  /** It ended before it was whole. */
+  readonly onBrokenOff?: () => void;
 };
 
-export const collectRequest = (stream: RelayStream, { bytesMax, tooLong, onWhole }: Bound): StreamSink => {
+export const collectRequest = (
+  stream: RelayStream,
+  { bytesMax, tooLong, onWhole, onBrokenOff = () => undefined }: Bound,
+): StreamSink => {
   const left = new AbortController();
   let pieces: Uint8Array[] = [];
   let bytes = 0;
+  let isWhole = false;
   stream.accept();
   return {
     onData: (piece) => {
@@ -20,16 +26,22 @@ export const collectRequest = (stream: RelayStream, { bytesMax, tooLong, onWhole
       if (bytes > bytesMax) {
         pieces = [];
         stream.reset(tooLong);
+        onBrokenOff();
         return;
       }
       pieces.push(piece);
       stream.take(piece.length);
     },
     onEnd: () => {
+      isWhole = true;
       const whole = joinBytes(pieces, bytes);
       pieces = [];
       onWhole(whole, left.signal);
     },
-    onReset: () => left.abort(),
+    onReset: () => {
+      pieces = [];
+      left.abort();
+      if (!isWhole) onBrokenOff();
+    },
   };
 };

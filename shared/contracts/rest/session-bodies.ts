@@ -23,10 +23,9 @@ import {
 } from '#shared/domain/session-details.ts';
 import { isPlatformVariable, isVariableName } from '#shared/domain/session-environment.ts';
 import { treeLimitBounds } from '#shared/domain/session-tree.ts';
-import { utf8Bytes } from '#shared/domain/text.ts';
 import type { SliceLimits } from '#shared/domain/tree-slice.ts';
 import { filePath, plainName } from '../fields.ts';
-import { hasNoNul, noNul } from '../program-fields.ts';
+import { hasNoNul, noNul, variablesBytes } from '../program-fields.ts';
 import { network } from './network.ts';
 
 export const labels = z
@@ -66,7 +65,7 @@ export const variables = z
     `has at most ${sessionVariablesMax} variables`,
   )
   .refine(
-    (given) => utf8Bytes(Object.entries(given).flat().join('==')) <= sessionVariablesBytesMax,
+    (given) => variablesBytes(given) <= sessionVariablesBytesMax,
     `has at most ${sessionVariablesBytesMax} bytes`,
   )
   .describe('Environment variables of all programs in the sandbox. Their values are shown in no answer.');

@@ -10,6 +10,9 @@ export type TunnelVerdict = { readonly verdict: 'pass' | 'wait' } | Refused;
 
 const httpsPort = 443;
 
+/** Where a connection without TLS would be a mistake, or a secret on the wire. */
+export const needsTls = ({ port }: Endpoint): boolean => port === httpsPort;
+
 /** EG5: the TLS server name is the host of the tunnel. An address has no server name. */
 export const judgeFirstBytes = ({ host, port }: Endpoint, bytes: Uint8Array): TunnelVerdict => {
   const first = readFirstBytes(bytes);
@@ -17,7 +20,7 @@ export const judgeFirstBytes = ({ host, port }: Endpoint, bytes: Uint8Array): Tu
     case 'partial':
       return { verdict: 'wait' };
     case 'plain':
-      return port === httpsPort ? refuse('a tunnel to port 443 must carry TLS') : { verdict: 'pass' };
+      return port === httpsPort ? refuse('a connection to port 443 must carry TLS') : { verdict: 'pass' };
     case 'broken':
       return refuse('the TLS greeting cannot be read');
     case 'hello': {

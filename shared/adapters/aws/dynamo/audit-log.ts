@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { auditRecord } from '#shared/contracts/stored/deployment-records.ts';
-import type { AuditRow } from '#shared/domain/audit.ts';
+import { type AuditRow, auditShownMs } from '#shared/domain/audit.ts';
 import type { AuditLog } from '#shared/ports/access.ts';
 import { type Item, keys, type Table } from './table.ts';
 
@@ -45,7 +45,8 @@ const list =
     for (let page = 0; page < pagesMax && rows.length < itemsMax && !at.done; page += 1) {
       const wanted = { at: at.value, after: last, project, itemsMax: itemsMax - rows.length };
       const { rows: found, last: read, hasMore } = await readPage(table, wanted);
-      rows.push(...found);
+      // The table deletes expired rows within days, in no order.
+      rows.push(...found.filter((row) => row.at >= now - auditShownMs));
       last = read ?? last;
       if (!hasMore) at = left.next();
     }
