@@ -436,3 +436,23 @@ test('behind a proxy without WebSockets a conversation goes by requests, and say
   await page.getByText('by 2 requests').first().waitFor();
   expect(await questions(page)).toEqual(['$ echo by $((1 + 1)) requests']);
 });
+
+test('a session whose provider has no key says what to do, and gives its message back', async () => {
+  const body = JSON.stringify({ provider: 'openai' });
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await page.getByText('choose another provider').waitFor();
+  await page.getByRole('link', { name: 'Check the provider' }).waitFor();
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.fill('a long thought');
+  await page.keyboard.press('Enter');
+  await page.getByText('Not sent. It is sent when Retry succeeds.').waitFor();
+  expect(await page.getByText('Sending', { exact: true }).count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  await page.reload();
+  await page.getByText('Not sent. It is sent when Retry succeeds.').waitFor();
+  await page.locator('[data-kind="question"]').getByRole('button', { name: 'Copy text' }).waitFor();
+  await page.locator('[data-kind="question"]').getByRole('button', { name: 'Edit' }).click();
+  expect([await box.inputValue(), await questions(page)]).toEqual(['a long thought', []]);
+});

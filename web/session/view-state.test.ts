@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SallyportError } from '#sdk/errors.ts';
 import type { Frame } from '#sdk/frames.ts';
 import {
   initialState,
@@ -499,4 +500,10 @@ test('a connection says whether the browser, the server or its rate keeps it awa
   expect(linkOf(lost, true)).toEqual({ kind: 'offline', isServer: true, nextAt: 1 });
   for (const failures of [1, 5])
     expect(linkOf({ ...lost, failures, isBusy: true }, true)).toEqual({ kind: 'busy', nextAt: 1 });
+});
+
+test('a connection that ended says why, and what a person can do', () => {
+  const facts = { code: 'provider_not_configured', message: 'm', suggestions: ['s'] };
+  const link = linkOf({ kind: 'ended', error: new SallyportError(0, facts) }, true);
+  expect(link).toEqual({ kind: 'stopped', code: facts.code, reason: 'm', suggestions: ['s'] });
 });

@@ -52,7 +52,13 @@ export type Link =
   | { readonly kind: 'reconnecting'; readonly nextAt: number }
   | { readonly kind: 'busy'; readonly nextAt: number }
   | { readonly kind: 'offline'; readonly isServer: boolean; readonly nextAt: number }
-  | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
+  | {
+      readonly kind: 'stopped';
+      readonly code: string;
+      readonly reason: string;
+      /** The ways on for a person. */
+      readonly suggestions: readonly string[];
+    };
 
 export type ViewState = {
   readonly link: Link;
@@ -252,7 +258,10 @@ export const isSocketBlocked = (state: ConnectionState, isOnline: boolean): bool
   state.kind === 'lost' && isOnline && state.isBlocked && state.failures > triesBeforeOffline;
 
 export const linkOf = (state: ConnectionState, isOnline: boolean, isPolled = false): Link => {
-  if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
+  if (state.kind === 'ended') {
+    const { code, message: reason, suggestions } = state.error;
+    return { kind: 'stopped', code, reason, suggestions };
+  }
   if (state.kind === 'connected') return { kind: isPolled ? 'polled' : 'connected' };
   if (state.kind !== 'lost') return state;
   const { nextAt } = state;
