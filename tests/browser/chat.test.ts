@@ -456,3 +456,22 @@ test('a session whose provider has no key says what to do, and gives its message
   await page.locator('[data-kind="question"]').getByRole('button', { name: 'Edit' }).click();
   expect([await box.inputValue(), await questions(page)]).toEqual(['a long thought', []]);
 });
+
+test('a spent budget is changed where the turn ended, and a limit that was not granted is told', async () => {
+  const body = JSON.stringify({ provider: 'claude', maxCostUsd: 0 });
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await say(page, 'hello');
+  await page.getByText('The session has used up its budget.').waitFor();
+  await page.getByRole('button', { name: 'Change budget' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change budget' });
+  await dialog.getByLabel('Max cost (USD)').fill('99999');
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.getByText('The project or the deployment allows at most').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByLabel('Max cost (USD)').fill('1');
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('send a message to continue').waitFor();
+});

@@ -3,6 +3,7 @@ import { SallyportError } from '#sdk/errors.ts';
 import type { Frame } from '#sdk/frames.ts';
 import {
   initialState,
+  isBudgetSpent,
   isRepeatable,
   isSocketBlocked,
   linkOf,
@@ -121,6 +122,14 @@ test('a failed turn is repeatable until it is repeated, or another message comes
     isRepeatable(reduce(failed, logged(3, 'message', { messageId: 'm2', role: 'user', text: 'x' }))),
   ).toBe(false);
   expect(isRepeatable(after(question, completed(1)))).toBe(false);
+});
+
+test('a budget is spent until another message comes, also once it was changed', () => {
+  const spent = after(question, completed(1, 'budget_exceeded'));
+  const changed = reduce(spent, logged(2, 'system', { kind: 'budget_changed', maxCostUsd: 2 }));
+  const asked = reduce(changed, logged(3, 'message', { messageId: 'm2', role: 'user', text: 'x' }));
+  expect([spent, changed, asked].map(isBudgetSpent)).toEqual([true, true, false]);
+  expect(isRepeatable(spent)).toBe(false);
 });
 
 describe('a question', () => {

@@ -244,11 +244,17 @@ const addItem = (state: ViewState, item: Item): ViewState => ({ ...state, items:
 const withItems = (state: ViewState, items: Items): ViewState =>
   items === state.items ? state : { ...state, items };
 
-/** The last turn failed, and no message came after it. */
-export const isRepeatable = ({ items, openQuestions }: ViewState): boolean => {
+/** The reason of the last turn's end, when nothing came after it. */
+const lastStopOf = ({ items, openQuestions }: ViewState): string | undefined => {
   const last = openQuestions === 0 ? items.findLast(({ kind }) => kind !== 'note') : undefined;
-  return last?.kind === 'end' && last.stopReason === 'error';
+  return last?.kind === 'end' ? last.stopReason : undefined;
 };
+
+/** The last turn failed, and no message came after it. */
+export const isRepeatable = (state: ViewState): boolean => lastStopOf(state) === 'error';
+
+/** The last turn ended with the budget, which may have been changed since. */
+export const isBudgetSpent = (state: ViewState): boolean => lastStopOf(state) === 'budget_exceeded';
 
 /** A longer row of failed tries is shown as offline. */
 const triesBeforeOffline = 2;
