@@ -458,7 +458,7 @@ test('a session whose provider has no key says what to do, and gives its message
 });
 
 test('a spent budget is changed where the turn ended, and a limit that was not granted is told', async () => {
-  const body = JSON.stringify({ provider: 'claude', maxCostUsd: 0 });
+  const body = JSON.stringify({ provider: 'anthropic', maxCostUsd: 0 });
   const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/chat/${id}`);
@@ -474,4 +474,14 @@ test('a spent budget is changed where the turn ended, and a limit that was not g
   await dialog.getByRole('button', { name: 'Change', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('send a message to continue').waitFor();
+});
+
+test('Send with a wrong option leads to it', async () => {
+  const page = await openApp(cloud);
+  await page.getByText('Options').click();
+  const limit = page.getByLabel('Max cost (USD)');
+  await limit.fill('-1');
+  await page.getByRole('textbox', { name: 'Message' }).fill('hello');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => limit.evaluate((field) => field === document.activeElement)).toBe(true);
 });
