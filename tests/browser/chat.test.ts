@@ -25,7 +25,10 @@ let model: AnthropicServer;
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
   model = await openAnthropicServer();
-  const variables = { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' };
+  const variables = {
+    ...{ ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' },
+    MODEL_PRICES: JSON.stringify({ dear: { input: 1000, output: 1000 } }),
+  };
   cloud = await openEmbeddedCloud({ variables });
 });
 afterAll(async () => {
@@ -458,7 +461,7 @@ test('a session whose provider has no key says what to do, and gives its message
 });
 
 test('a spent budget is changed where the turn ended, and a limit that was not granted is told', async () => {
-  const body = JSON.stringify({ provider: 'anthropic', maxCostUsd: 0 });
+  const body = JSON.stringify({ provider: 'anthropic', model: 'dear', maxCostUsd: 0 });
   const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/chat/${id}`);
@@ -484,4 +487,15 @@ test('Send with a wrong option leads to it', async () => {
   await page.getByRole('textbox', { name: 'Message' }).fill('hello');
   await page.keyboard.press('Enter');
   await expect.poll(() => limit.evaluate((field) => field === document.activeElement)).toBe(true);
+});
+
+test('a project whose provider has no key says so before anything is sent', async () => {
+  const body = JSON.stringify({ name: 'Without a key', provider: 'openai' });
+  await cloud.ask('/api/projects', { method: 'POST', body });
+  const page = await openApp(cloud, { expects: /status of 400/ });
+  await page.getByText('The demo provider is not a language model').waitFor();
+  await page.getByText('Options').click();
+  await page.getByLabel('Project').selectOption('Without a key');
+  await page.getByRole('alert').getByText('choose another provider').waitFor();
+  expect(await page.getByText('The demo provider is not a language model').count()).toBe(0);
 });
