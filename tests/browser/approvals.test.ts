@@ -190,6 +190,21 @@ test('the page is empty without pending approvals, and closed to a read-only tok
   await reader.getByText("You don't have access").waitFor();
 });
 
+test('a session says to a read-only token why there is no message box, and asks it for no approval', async () => {
+  const { sessionId } = await untilItAsks(cloud, '$ echo one');
+  const { token } = await cloud.ask<{ token: string }>(
+    '/api/tokens',
+    post({ name: 'ro', scope: 'admin:ro' }),
+  );
+  const reader = await openApp({ url: cloud.url, token });
+  await goTo(reader, cloud, `/chat/${sessionId}`);
+  await reader.getByLabel('Waiting for approval').waitFor();
+  await reader.getByText("Your token's scope (admin:ro) does not allow this").first().waitFor();
+  expect(await reader.getByRole('textbox', { name: 'Message' }).count()).toBe(0);
+  expect(await reader.getByText(/your approval/).count()).toBe(0);
+  expect(await axe(reader)).toEqual([]);
+});
+
 test('axe finds no violation', async () => {
   await untilItAsks(cloud, '$ echo one && ls -la');
   await untilItAsks(cloud, asking('write_file', { path: 'a.txt', content: 'a\tb\u200Bc\n'.repeat(100) }));

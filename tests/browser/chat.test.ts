@@ -25,7 +25,10 @@ let model: AnthropicServer;
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
   model = await openAnthropicServer();
-  const variables = { ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' };
+  const variables = {
+    ...{ ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: model.url, LLM_PROVIDER: 'demo' },
+    MODEL_PRICES: JSON.stringify({ dear: { input: 1000, output: 1000 } }),
+  };
   cloud = await openEmbeddedCloud({ variables });
 });
 afterAll(async () => {
@@ -435,4 +438,64 @@ test('behind a proxy without WebSockets a conversation goes by requests, and say
   await ended(page);
   await page.getByText('by 2 requests').first().waitFor();
   expect(await questions(page)).toEqual(['$ echo by $((1 + 1)) requests']);
+});
+
+test('a session whose provider has no key says what to do, and gives its message back', async () => {
+  const body = JSON.stringify({ provider: 'openai' });
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await page.getByText('choose another provider').waitFor();
+  await page.getByRole('link', { name: 'Check the provider' }).waitFor();
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.fill('a long thought');
+  await page.keyboard.press('Enter');
+  await page.getByText('Not sent. It is sent when Retry succeeds.').waitFor();
+  expect(await page.getByText('Sending', { exact: true }).count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  await page.reload();
+  await page.getByText('Not sent. It is sent when Retry succeeds.').waitFor();
+  await page.locator('[data-kind="question"]').getByRole('button', { name: 'Copy text' }).waitFor();
+  await page.locator('[data-kind="question"]').getByRole('button', { name: 'Edit' }).click();
+  expect([await box.inputValue(), await questions(page)]).toEqual(['a long thought', []]);
+});
+
+test('a spent budget is changed where the turn ended, and a limit that was not granted is told', async () => {
+  const body = JSON.stringify({ provider: 'anthropic', model: 'dear', maxCostUsd: 0 });
+  const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
+  const page = await openApp(cloud);
+  await page.goto(`${cloud.url}/#/chat/${id}`);
+  await say(page, 'hello');
+  await page.getByText('The session has used up its budget.').waitFor();
+  await page.getByRole('button', { name: 'Change budget' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change budget' });
+  await dialog.getByLabel('Max cost (USD)').fill('99999');
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.getByText('The project or the deployment allows at most').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByLabel('Max cost (USD)').fill('1');
+  await dialog.getByRole('button', { name: 'Change', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText('send a message to continue').waitFor();
+});
+
+test('Send with a wrong option leads to it', async () => {
+  const page = await openApp(cloud);
+  await page.getByText('Options').click();
+  const limit = page.getByLabel('Max cost (USD)');
+  await limit.fill('-1');
+  await page.getByRole('textbox', { name: 'Message' }).fill('hello');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => limit.evaluate((field) => field === document.activeElement)).toBe(true);
+});
+
+test('a project whose provider has no key says so before anything is sent', async () => {
+  const body = JSON.stringify({ name: 'Without a key', provider: 'openai' });
+  await cloud.ask('/api/projects', { method: 'POST', body });
+  const page = await openApp(cloud, { expects: /status of 400/ });
+  await page.getByText('The demo provider is not a language model').waitFor();
+  await page.getByText('Options').click();
+  await page.getByLabel('Project').selectOption('Without a key');
+  await page.getByRole('alert').getByText('choose another provider').waitFor();
+  expect(await page.getByText('The demo provider is not a language model').count()).toBe(0);
 });

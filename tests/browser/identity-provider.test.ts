@@ -95,6 +95,8 @@ test('signing out ends this browser, and everywhere ends the others, which say w
   await screenshot(here, 'sign-in-with-provider');
   await there.reload();
   await there.getByText('ada@example.com').waitFor();
+  await there.getByRole('link', { name: 'Chat' }).click();
+  await there.getByRole('textbox', { name: 'Message' }).fill('half a thought');
   const third = await signedIn();
   await third.getByRole('button', { name: 'Sign out everywhere' }).click();
   await third.getByRole('alertdialog').getByRole('button', { name: 'Sign out everywhere' }).click();
@@ -103,6 +105,7 @@ test('signing out ends this browser, and everywhere ends the others, which say w
   const said = there.getByText('Your sign-in has ended.').waitFor();
   await Promise.race([said, there.getByRole('link', { name: 'Sessions' }).click()]);
   await said;
+  await there.getByText('Your unsent text is kept in this tab.').waitFor();
 });
 
 test('a person without a scope is told so on the sign-in page', async () => {

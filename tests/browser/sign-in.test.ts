@@ -91,6 +91,26 @@ test('the form asks for a token, and a wrong one is rejected with the reason', a
   await page.getByLabel('Access token').waitFor();
 });
 
+test('a token that ends leaves its text in the tab, which no other one sees', async () => {
+  const body = JSON.stringify({ name: 'admin', scope: 'admin' });
+  const { id, token } = await cloud.ask<{ id: string; token: string }>('/api/tokens', {
+    method: 'POST',
+    body,
+  });
+  const page = await newPage(cloud.url, { expects: /status of 401|WebSocket/ });
+  await page.goto(`${cloud.url}/#token=${token}`);
+  await page.getByLabel('Message').fill('half a thought');
+  await cloud.ask(`/api/tokens/${id}`, { method: 'DELETE' });
+  await page.getByText('rejected this token').waitFor({ timeout: 30_000 });
+  await page.getByText('Your unsent text is kept in this tab.').waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'sign-in-with-kept-text');
+  await page.getByLabel('Access token').fill(cloud.token);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Message').waitFor();
+  expect(await page.getByLabel('Message').inputValue()).toBe('');
+});
+
 /** The requests to the API that carried a token, as method and path. */
 const sentWith = (page: Page, token: string): readonly string[] => {
   const sent: string[] = [];

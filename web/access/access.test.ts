@@ -39,6 +39,11 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+const accessOf = (id: string) => (): Response =>
+  Response.json({ scope: 'admin', name: 'ana', id, may: ['own:read', 'own:write'] });
+const unauthenticated = (): Response =>
+  Response.json({ error: { code: 'unauthenticated', message: 'no' } }, { status: 401 });
+
 const start = async () => {
   const loaded = await import('./access.ts');
   loaded.startAccess();
@@ -69,4 +74,68 @@ test('a person who will not wait gives a token, and nothing signs in before it',
   await vi.advanceTimersByTimeAsync(10_000);
   expect([signIn.value.kind, hasProvider.value]).toEqual(['signed-out', true]);
   expect(asked).toEqual(['auth', 'auth', 'auth']);
+});
+
+/** Signed in as one, with a text, and then no longer: the server refuses a request of another page. */
+const endedWithText = async () => {
+  answers = { auth: [auth(true, true)], access: [accessOf('ana-1')], projects: [unauthenticated] };
+  const loaded = { ...(await start()), ...(await import('../session/drafts.ts')) };
+  loaded.setDraft('s', 'half');
+  const { request } = await import('../api/request.ts');
+  const { api } = await import('#sdk/routes.ts');
+  await request(api.listProjects).catch(() => undefined);
+  expect(loaded.signIn.value).toEqual({ kind: 'signed-out', reason: 'Your sign-in has ended.' });
+  return loaded;
+};
+
+test('a sign-in that ends by itself keeps what was not sent for the same person', async () => {
+  const { signInWith, draftOf } = await endedWithText();
+  await signInWith('not a token');
+  answers['access'] = [accessOf('ana-1')];
+  await signInWith(null);
+  expect(draftOf('s')).toBe('half');
+});
+
+test('somebody else of the same name and scope never sees what was not sent', async () => {
+  const { signInWith, signIn, draftOf } = await endedWithText();
+  answers['access'] = [accessOf('ana-2')];
+  const { watch } = await import('vue');
+  const seen: string[] = [];
+  watch(signIn, ({ kind }) => kind === 'signed-in' && seen.push(draftOf('s')), { flush: 'sync' });
+  await signInWith('sp_other');
+  expect([signIn.value.kind, seen]).toEqual(['signed-in', ['']]);
+});
+
+test('a sign-out after the end deletes what was not sent', async () => {
+  const { signOut, signInWith, draftOf } = await endedWithText();
+  signOut();
+  answers['access'] = [accessOf('ana-1')];
+  await signInWith(null);
+  expect(draftOf('s')).toBe('');
+});
+
+test('after a reload too, what was not sent is for the same person alone', async () => {
+  const stored = new Map<string, string>();
+  vi.stubGlobal('sessionStorage', {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+    removeItem: (key: string) => stored.delete(key),
+  });
+  const { rememberUnsent, rememberUnsavedFile } = await import('./remembered.ts');
+  await endedWithText();
+  rememberUnsent('s', [{ id: 'm', text: 'unsent' }]);
+  rememberUnsavedFile({ sessionId: 's', path: 'a.txt', text: 'unsaved', version: null });
+  for (const [id, texts] of [
+    ['ana-1', ['half', 'unsent', 'unsaved']],
+    ['ana-2', []],
+  ] as const) {
+    vi.resetModules();
+    answers = { auth: [auth(true, true)], access: [accessOf(id)] };
+    await start();
+    const { draftOf } = await import('../session/drafts.ts');
+    const { rememberedUnsent, takeUnsavedFile, hasTexts } = await import('./remembered.ts');
+    expect(hasTexts()).toBe(texts.length > 0);
+    const found = [draftOf('s'), rememberedUnsent('s')[0]?.text, takeUnsavedFile('s', 'a.txt')?.text];
+    expect(found.filter(Boolean)).toEqual(texts);
+  }
 });

@@ -4,6 +4,9 @@
  * A tab has a token of its own, or the cookie of the browser's sign-in, which no script sees. The server enforces
  * permissions; this module only decides which actions are offered. A rejected credential leads back to the sign-in form
  * with the reason. A link with another token changes nothing until the user confirms.
+ *
+ * Texts that were not sent or saved belong to the token or the person who wrote them. A sign-out deletes them. A sign-in that
+ * ended by itself leaves them in this tab, where the next one deletes them unless it is the same.
  */
 import { computed, type ShallowRef, shallowRef } from 'vue';
 import type * as z from 'zod';
@@ -13,10 +16,10 @@ import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
 import type { authAnswer } from '#shared/contracts/rest/auth-view.ts';
 import { clientOf, request, useCredentials } from '../api/request.ts';
 import {
-  forgetDrafts,
-  forgetUnsent,
+  forgetTexts,
+  rememberedOwner,
   rememberedToken,
-  rememberFiles,
+  rememberOwner,
   rememberSession,
   rememberToken,
   takeTokenFromUrl,
@@ -51,11 +54,18 @@ let credential: Credential | undefined;
 let isCookieKnown = false;
 /** False once a person chose to give a token: then nothing signs in by itself. */
 let isLooking = false;
+/** Also where the browser forbids storage: the pages have the texts in memory. */
+let textOwner = rememberedOwner();
+const textsEnded = shallowRef(0);
 /** The token of a link, until it is known whether the browser is signed in. */
 let held: string | null = null;
 
 export const signIn: Readonly<ShallowRef<SignIn>> = state;
 export const tokenOffer: Readonly<ShallowRef<TokenOffer | undefined>> = offer;
+/** Grows when the texts of a person are deleted, before anyone else is signed in. */
+export const textEnds: Readonly<ShallowRef<number>> = textsEnded;
+/** False after a sign-out: what is written then has no owner. */
+export const keepsTexts = (): boolean => textOwner !== null;
 /** True when people can sign in with the identity provider. */
 export const hasProvider: Readonly<ShallowRef<boolean>> = provider;
 /** True for a tab that uses the cookie. */
@@ -80,7 +90,7 @@ export const reasonAgainst = (permission: Permission): string | undefined => {
 const isCredential = (given: Credential): boolean => given === null || /^[\x21-\x7e]+$/.test(given);
 
 export const signInWith = async (given: Credential): Promise<void> => {
-  if (!isCredential(given)) return forget(noTokenReason);
+  if (!isCredential(given)) return end(noTokenReason);
   credential = given;
   rememberToken(given);
   state.value = { kind: 'checking', problem: null };
@@ -95,14 +105,28 @@ export const signOut = (): void => {
   forget(null);
 };
 
-/** Of this tab. */
+/** Of this tab, with its texts. */
 const forget = (reason: string | null): void => {
+  endTexts();
+  end(reason);
+};
+
+const endTexts = (): void => {
+  textOwner = null;
+  forgetTexts();
+  textsEnded.value += 1;
+};
+
+const takeTexts = (id: string): void => {
+  if (textOwner !== null && textOwner !== id) endTexts();
+  textOwner = id;
+  rememberOwner(id);
+};
+
+const end = (reason: string | null): void => {
   credential = undefined;
   rememberToken(null);
   rememberSession(null);
-  forgetUnsent();
-  forgetDrafts();
-  rememberFiles([]);
   state.value = { kind: 'signed-out', reason };
 };
 
@@ -172,13 +196,15 @@ export const settleOffer = (isSwitch: boolean): void => {
 };
 
 const refused = (which: Credential): void => {
-  if (which === credential) forget(which === null ? endedReason : refusedReason);
+  if (which === credential) end(which === null ? endedReason : refusedReason);
 };
 
 const check = async (which: Credential): Promise<void> => {
   try {
     const access = await request(api.access);
-    if (which === credential) state.value = { kind: 'signed-in', access };
+    if (which !== credential) return;
+    takeTexts(access.id);
+    state.value = { kind: 'signed-in', access };
   } catch (error) {
     if (which !== credential) return;
     state.value = { kind: 'checking', problem: problemOf(error) };

@@ -1,5 +1,6 @@
 /**
- * Storage of this tab over a reload: the token, the open session, unsent messages, drafts, names of chosen files, and the terminal.
+ * Storage of this tab over a reload: the token, the open session, the terminal, and the texts of a person: unsent messages, drafts,
+ * names of chosen files and an unsaved file. Texts have an owner, and outlive a sign-in that ended by itself.
  *
  * The token arrives in the fragment, which no server sees, and leaves the address bar at once. It lives as long as the
  * tab, which hands it to new ones (shared-token.ts). A browser without storage works until the reload.
@@ -11,6 +12,8 @@ const sessionKey = 'sallyport.session';
 const unsentKey = 'sallyport.unsent';
 const draftsKey = 'sallyport.drafts';
 const filesKey = 'sallyport.files';
+const editKey = 'sallyport.edit';
+const ownerKey = 'sallyport.owner';
 const terminalKey = 'sallyport.terminal';
 /** The server recognizes a message that is sent twice for this long. */
 const deduplicatedMs = 86_400_000;
@@ -88,8 +91,6 @@ export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): 
   write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
 };
 
-export const forgetUnsent = (): void => write(unsentKey, null);
-
 /** Texts of message boxes by session, the newest at the end. */
 export type Drafts = ReadonlyMap<string, string>;
 
@@ -101,9 +102,35 @@ export const rememberDrafts = (drafts: Drafts): void => {
   if (drafts.size > 0) write(draftsKey, JSON.stringify([...drafts]));
 };
 
-export const forgetDrafts = (): void => write(draftsKey, null);
-
 /** Names of the files that were chosen for the first message of a session; the files themselves end with the page. */
 export const rememberedFiles = (): readonly string[] => JSON.parse(read(filesKey) ?? '[]');
 export const rememberFiles = (names: readonly string[]): void =>
   write(filesKey, names.length === 0 ? null : JSON.stringify(names));
+
+/** A file that was edited and not saved, with its size and time when it was read. */
+export type UnsavedFile = {
+  readonly sessionId: string;
+  readonly path: string;
+  readonly text: string;
+  readonly version: { readonly size: number; readonly modifiedAt: string } | null;
+};
+export const rememberUnsavedFile = (file: UnsavedFile): void => write(editKey, JSON.stringify(file));
+
+/** Once: its editor has it then. */
+export const takeUnsavedFile = (sessionId: string, path: string): UnsavedFile | undefined => {
+  const file: UnsavedFile | null = JSON.parse(read(editKey) ?? 'null');
+  if (file?.sessionId !== sessionId || file.path !== path) return undefined;
+  write(editKey, null);
+  return file;
+};
+
+/** The id of the token or the person whose texts these are. */
+export const rememberedOwner = (): string | null => read(ownerKey);
+export const rememberOwner = (id: string): void => write(ownerKey, id);
+
+const textKeys = [unsentKey, draftsKey, filesKey, editKey];
+
+export const hasTexts = (): boolean => textKeys.some((key) => read(key) !== null);
+export const forgetTexts = (): void => {
+  for (const key of [...textKeys, ownerKey]) write(key, null);
+};

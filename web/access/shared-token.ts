@@ -6,12 +6,12 @@ const channelName = 'sallyport.token';
 /** Tabs in the background answer late, if at all. */
 const answerMs = 500;
 
-type Said = { readonly asks: true } | { readonly token: string } | { readonly ended: string };
+type Said = { readonly asks: true } | { readonly token: string } | { readonly ended: string | null };
 
 type Sharing = {
   readonly tokenOf: () => string | null;
-  /** Another tab signed out with this token. */
-  readonly onEnd: (token: string) => unknown;
+  /** Another tab signed out with this token; null: with the cookie of this browser. */
+  readonly onEnd: (token: string | null) => unknown;
 };
 
 /** Answers other tabs, from now on. */
@@ -24,7 +24,7 @@ export const shareToken = ({ tokenOf, onEnd }: Sharing): void => {
   });
 };
 
-export const endToken = (token: string): void => {
+export const endToken = (token: string | null): void => {
   const channel = new BroadcastChannel(channelName);
   channel.postMessage({ ended: token } satisfies Said);
   channel.close();

@@ -1,9 +1,9 @@
 /**
- * Drafts: the text of each message box until it is sent, by session. They survive navigation and a reload of the tab, and end with
- * the sign-in. Beyond the limits the oldest are dropped.
+ * Drafts: the text of each message box until it is sent, by session. They survive navigation and a reload of the tab. A sign-out
+ * ends them, and so does the sign-in of another person. Beyond the limits the oldest are dropped.
  */
 import { computed, shallowRef, type WritableComputedRef, watch } from 'vue';
-import { signIn } from '../access/access.ts';
+import { textEnds } from '../access/access.ts';
 import { type Drafts, rememberDrafts, rememberedDrafts } from '../access/remembered.ts';
 
 /** The message box of a session that is not made yet. */
@@ -48,9 +48,9 @@ const withinLimits = (all: Drafts): Drafts => {
 };
 
 watch(
-  () => signIn.value.kind,
-  (kind) => {
-    if (kind === 'signed-out') drafts.value = new Map();
+  textEnds,
+  () => {
+    drafts.value = new Map();
   },
   { flush: 'sync' },
 );

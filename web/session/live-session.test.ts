@@ -408,3 +408,25 @@ test('a prompt stays over a replay, which asks nothing new before its end', asyn
   expect(shownCalls()).toEqual([false, 'two']);
   live.signOut();
 });
+
+test('a message of a session whose connection is refused is shown, can be taken back, and goes out once the connection stands', async () => {
+  stubStorage();
+  const { rememberUnsent, rememberedUnsent } = await import('../access/remembered.ts');
+  for (const id of ['m1', 'm2'])
+    rememberUnsent('s1', [...rememberedUnsent('s1'), { id, text: `text ${id}` }]);
+  const { liveState, signOut, tryNow, withdraw } = await opened();
+  const error = { code: 'provider_not_configured', message: 'no key', suggestions: ['Set it.'] };
+  sockets[0]?.tell({ type: 'error', data: { error } });
+  await until(() => liveState.value.link.kind === 'stopped');
+  expect(liveState.value.link).toMatchObject({ suggestions: ['Set it.'] });
+  expect(liveState.value.items).toMatchObject([{ id: 'm1', delivery: 'sending' }, { id: 'm2' }]);
+  withdraw('m1');
+  expect(rememberedUnsent('s1')).toMatchObject([{ id: 'm2' }]);
+  tryNow();
+  await until(() => sockets.length === 2);
+  expect(liveState.value.items).toMatchObject([{ id: 'm2' }]);
+  sockets[1]?.greet('s1');
+  await until(() => bodies.length > 0);
+  expect(bodies).toMatchObject([{ messageId: 'm2', text: 'text m2' }]);
+  signOut();
+});

@@ -104,6 +104,8 @@ const connect = (sessionId: string): SessionConnection =>
     onFrame: receive,
     onState: (state) => {
       if (state.kind !== 'ended' || state.error.status !== 404) {
+        if (state.kind === 'ended')
+          for (const unsent of outbox?.missingAtEnd(current.items) ?? []) show(unsent);
         if (!isByRequests() && isSocketBlocked(state, navigator.onLine)) void poll(sessionId);
         return dispatch({ type: 'link-changed', link: linkOf(state, navigator.onLine, isByRequests()) });
       }
@@ -269,13 +271,10 @@ export const resetHistory = (): Promise<void> =>
 /** Reconnects at once, also after a refused connection. */
 export const tryNow = (): void => {
   const sessionId = openId.value;
-  if (current.link.kind === 'stopped' && sessionId !== null) {
-    connection = undefined;
-    openSession(sessionId);
-  } else if (current.link.kind === 'polled' && sessionId !== null) {
-    useWebSocket();
-    reconnect(sessionId);
-  } else connection?.tryNow();
+  const { kind } = current.link;
+  if (kind === 'polled') useWebSocket();
+  if (sessionId !== null && (kind === 'polled' || kind === 'stopped')) reconnect(sessionId);
+  else connection?.tryNow();
 };
 
 watch(

@@ -12,6 +12,8 @@ import type { Item, Items, QuestionItem } from './items.ts';
 export type Outbox = {
   /** Messages that a reload lost, once, after the replay of the log. */
   readonly missingAfter: (frame: Frame, items: Items) => readonly Unsent[];
+  /** The same, once, where no log comes. */
+  readonly missingAtEnd: (items: Items) => readonly Unsent[];
   /** Stores the unsent messages. */
   readonly keep: (items: Items) => void;
 };
@@ -25,14 +27,18 @@ export const openOutbox = (sessionId: string): Outbox => {
   let remembered = rememberedUnsent(sessionId);
   let logEnd = Number.POSITIVE_INFINITY;
   let lastSeq = -1;
+  const takeMissing = (items: Items): readonly Unsent[] => {
+    const missing = remembered.filter(({ id }) => !items.some((item) => item.id === id));
+    remembered = [];
+    return missing;
+  };
   return {
+    missingAtEnd: takeMissing,
     missingAfter: (frame, items) => {
       if (frame.type === 'system:ready') logEnd = frame.data.lastSeq;
       lastSeq = Math.max(lastSeq, frame.seq ?? -1);
       if (remembered.length === 0 || lastSeq < logEnd) return [];
-      const missing = remembered.filter(({ id }) => !items.some((item) => item.id === id));
-      remembered = [];
-      return missing;
+      return takeMissing(items);
     },
     keep: (items) => {
       // Those of before the replay are no items yet, and are older than what was written since.

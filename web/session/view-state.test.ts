@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { SallyportError } from '#sdk/errors.ts';
 import type { Frame } from '#sdk/frames.ts';
 import {
   initialState,
+  isBudgetSpent,
   isRepeatable,
   isSocketBlocked,
   linkOf,
@@ -120,6 +122,14 @@ test('a failed turn is repeatable until it is repeated, or another message comes
     isRepeatable(reduce(failed, logged(3, 'message', { messageId: 'm2', role: 'user', text: 'x' }))),
   ).toBe(false);
   expect(isRepeatable(after(question, completed(1)))).toBe(false);
+});
+
+test('a budget is spent until another message comes, also once it was changed', () => {
+  const spent = after(question, completed(1, 'budget_exceeded'));
+  const changed = reduce(spent, logged(2, 'system', { kind: 'budget_changed', maxCostUsd: 2 }));
+  const asked = reduce(changed, logged(3, 'message', { messageId: 'm2', role: 'user', text: 'x' }));
+  expect([spent, changed, asked].map(isBudgetSpent)).toEqual([true, true, false]);
+  expect(isRepeatable(spent)).toBe(false);
 });
 
 describe('a question', () => {
@@ -499,4 +509,10 @@ test('a connection says whether the browser, the server or its rate keeps it awa
   expect(linkOf(lost, true)).toEqual({ kind: 'offline', isServer: true, nextAt: 1 });
   for (const failures of [1, 5])
     expect(linkOf({ ...lost, failures, isBusy: true }, true)).toEqual({ kind: 'busy', nextAt: 1 });
+});
+
+test('a connection that ended says why, and what a person can do', () => {
+  const facts = { code: 'provider_not_configured', message: 'm', suggestions: ['s'] };
+  const link = linkOf({ kind: 'ended', error: new SallyportError(0, facts) }, true);
+  expect(link).toEqual({ kind: 'stopped', code: facts.code, reason: 'm', suggestions: ['s'] });
 });

@@ -52,7 +52,13 @@ export type Link =
   | { readonly kind: 'reconnecting'; readonly nextAt: number }
   | { readonly kind: 'busy'; readonly nextAt: number }
   | { readonly kind: 'offline'; readonly isServer: boolean; readonly nextAt: number }
-  | { readonly kind: 'stopped'; readonly code: string; readonly reason: string };
+  | {
+      readonly kind: 'stopped';
+      readonly code: string;
+      readonly reason: string;
+      /** The ways on for a person. */
+      readonly suggestions: readonly string[];
+    };
 
 export type ViewState = {
   readonly link: Link;
@@ -238,11 +244,17 @@ const addItem = (state: ViewState, item: Item): ViewState => ({ ...state, items:
 const withItems = (state: ViewState, items: Items): ViewState =>
   items === state.items ? state : { ...state, items };
 
-/** The last turn failed, and no message came after it. */
-export const isRepeatable = ({ items, openQuestions }: ViewState): boolean => {
+/** The reason of the last turn's end, when nothing came after it. */
+const lastStopOf = ({ items, openQuestions }: ViewState): string | undefined => {
   const last = openQuestions === 0 ? items.findLast(({ kind }) => kind !== 'note') : undefined;
-  return last?.kind === 'end' && last.stopReason === 'error';
+  return last?.kind === 'end' ? last.stopReason : undefined;
 };
+
+/** The last turn failed, and no message came after it. */
+export const isRepeatable = (state: ViewState): boolean => lastStopOf(state) === 'error';
+
+/** The last turn ended with the budget, which may have been changed since. */
+export const isBudgetSpent = (state: ViewState): boolean => lastStopOf(state) === 'budget_exceeded';
 
 /** A longer row of failed tries is shown as offline. */
 const triesBeforeOffline = 2;
@@ -252,7 +264,10 @@ export const isSocketBlocked = (state: ConnectionState, isOnline: boolean): bool
   state.kind === 'lost' && isOnline && state.isBlocked && state.failures > triesBeforeOffline;
 
 export const linkOf = (state: ConnectionState, isOnline: boolean, isPolled = false): Link => {
-  if (state.kind === 'ended') return { kind: 'stopped', code: state.error.code, reason: state.error.message };
+  if (state.kind === 'ended') {
+    const { code, message: reason, suggestions } = state.error;
+    return { kind: 'stopped', code, reason, suggestions };
+  }
   if (state.kind === 'connected') return { kind: isPolled ? 'polled' : 'connected' };
   if (state.kind !== 'lost') return state;
   const { nextAt } = state;

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { mayUse, needs, projectOf } from '#shared/domain/access.ts';
 import type { AuditRow } from '#shared/domain/audit.ts';
-import type { AccessToken, Principal } from '#shared/domain/principal.ts';
+import { type AccessToken, deciderOf, type Principal } from '#shared/domain/principal.ts';
 import { auditRowView } from '../audit-row.ts';
 import { afterPage, givenUuid, iso } from '../fields.ts';
 
@@ -13,21 +13,20 @@ export const accessAnswer = z
   .object({
     scope: z.string().describe('Scope: admin, admin:ro, project:<uuid> or project:<uuid>:ro.'),
     project: z.uuid().optional().describe('Id of the project of a project scope.'),
+    id: z.string().describe('Id of the token or the person, as the audit log names the actor.'),
     name: z.string().optional().describe('Name of the token, or of the person by the identity provider.'),
     isPerson: z.literal(true).optional().describe('Set for a person whom the identity provider names.'),
     may: z.array(z.enum(needs)).describe('Permissions of the scope, as routes name them in `x-needs`.'),
   })
   .meta({ id: 'Access' });
 
-export const accessView = ({
-  scope,
-  name,
-  isPerson,
-}: Pick<Principal, 'scope' | 'name' | 'isPerson'>): z.output<typeof accessAnswer> => {
+export const accessView = (principal: Principal): z.output<typeof accessAnswer> => {
+  const { scope, name, isPerson } = principal;
   const project = projectOf(scope);
   return {
     scope,
     ...(project === undefined ? {} : { project }),
+    id: deciderOf(principal).id,
     ...(name === undefined ? {} : { name }),
     ...(isPerson === undefined ? {} : { isPerson }),
     may: needs.filter((need) => mayUse({ scope }, need)),

@@ -2,11 +2,12 @@
  * First message of a new session, with the choices and the files of its page.
  *
  * It outlives the page: a person may leave while the session is made and the files are uploaded. The message is sent then without
- * a navigation. One that could not be sent is in the message box again, with its choices and files; a sign-out forgets it.
+ * a navigation. One that could not be sent is in the message box again, with its choices and files; a sign-out
+ * forgets it, and so does the sign-in of another person.
  */
 import { computed, ref, shallowRef, watch } from 'vue';
 import { api } from '#sdk/routes.ts';
-import { signIn } from '../../access/access.ts';
+import { textEnds } from '../../access/access.ts';
 import { rememberedFiles, rememberFiles } from '../../access/remembered.ts';
 import { useAct } from '../../api/load.ts';
 import { request } from '../../api/request.ts';
@@ -58,7 +59,6 @@ watch(
   },
   { flush: 'sync' },
 );
-let signOuts = 0;
 
 const sessionOf = async (): Promise<NonNullable<typeof made.value>> => {
   const body = { ...givenOf(options.value), labels: labels.value.values, env: env.value.values };
@@ -96,8 +96,8 @@ const deliver = async (text: string, isForgotten: () => boolean): Promise<void> 
 };
 
 const sending = useAct(async (text: string) => {
-  const before = signOuts;
-  const isForgotten = (): boolean => signOuts !== before;
+  const before = textEnds.value;
+  const isForgotten = (): boolean => textEnds.value !== before;
   await deliver(text, isForgotten).catch((error: unknown) => {
     if (!isForgotten()) throw error;
   });
@@ -131,15 +131,7 @@ const loseFiles = (names: readonly string[]): void => {
   rememberFiles(names);
 };
 
-watch(
-  () => signIn.value.kind,
-  (kind) => {
-    if (kind !== 'signed-out') return;
-    signOuts += 1;
-    reset();
-  },
-  { flush: 'sync' },
-);
+watch(textEnds, () => reset(), { flush: 'sync' });
 
 export const firstMessage = {
   ...{ options, written, problems, attachments, lost, send },
