@@ -9,7 +9,7 @@ import type { TokenUsage } from '../../../domain/model.ts';
 import { tokensOf } from '../../../domain/tree-slice.ts';
 import { addUsage } from '../../../domain/turn/call-queue.ts';
 import type { KnownUsage, LostCall } from '../../../domain/turn/lost-call.ts';
-import { noneReserved, type Reserved } from './reserve-call.ts';
+import { noneReserved, type Reserved } from './reserve-in-tree.ts';
 
 export type CallMeter = {
   /** A try is on its way, after others perhaps: its provider may charge so much of its tree for it. */

@@ -22,7 +22,7 @@ import { type AskOptions, askModel, type FailedAnswer } from './ask-with-retry.t
 import type { CallMeter } from './call-meter.ts';
 import { identifyCalls } from './identify-calls.ts';
 import { type Offer, offerTools } from './offer-tools.ts';
-import { type Budgeted, type Reserved, reserveAgain, reserveCall } from './reserve-call.ts';
+import { type Budgeted, type Reserved, reserveAgain, reserveCall } from './reserve-in-tree.ts';
 import { showAttachments } from './show-attachments.ts';
 
 export type ModelCall = Budgeted & {

@@ -14,7 +14,7 @@ import { type CommitOutcome, interrupted, type TurnContext } from '../holder/tur
 import { checkpointAgain, checkpointTurn, type TurnCheckpoint } from '../tools/checkpoint-turn.ts';
 import { type CallMeter, openCallMeter } from './call-meter.ts';
 import { callModel } from './call-model.ts';
-import { releaseReservation } from './reserve-call.ts';
+import { releaseReservation } from './reserve-in-tree.ts';
 
 export type ModelStep = {
   readonly state: Thinking;

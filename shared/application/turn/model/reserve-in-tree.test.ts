@@ -10,7 +10,7 @@ import type { Session } from '../../../domain/session.ts';
 import type { MoneyAnswer, ReservationRequest } from '../../../domain/tree-budget.ts';
 import { spendOf } from '../../../domain/turn/session-after-step.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
-import { releaseReservation, reserveAgain, reserveCall, withoutCalls } from './reserve-call.ts';
+import { releaseReservation, reserveAgain, reserveCall, withoutCalls } from './reserve-in-tree.ts';
 
 const [root, own] = ['root', 'own'] as [SessionId, SessionId];
 const lone = { id: own, provider: 'demo', lease: { holder: 'h', fence: 4, until: 0 } } as Session;
