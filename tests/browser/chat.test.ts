@@ -465,7 +465,10 @@ test('a spent budget is changed where the turn ended, and a limit that was not g
   const { id } = await cloud.ask<{ readonly id: string }>('/api/sessions', { method: 'POST', body });
   const page = await openApp(cloud);
   await page.goto(`${cloud.url}/#/chat/${id}`);
+  // The call that passes the limit is the last one.
   await say(page, 'hello');
+  await ended(page);
+  await say(page, 'again');
   await page.getByText('The session has used up its budget.').waitFor();
   await page.getByRole('button', { name: 'Change budget' }).click();
   const dialog = page.getByRole('dialog', { name: 'Change budget' });
