@@ -105,7 +105,7 @@ describe('login', () => {
     const wrong = await run(['login', '--url', fake.url], { stdin: 'sp_wrong\n' });
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toBe(
-      'sallyport: a valid token is required (unauthenticated)\n  Give a valid token: `npm start` prints one, and `sallyport token create` makes others.\n',
+      'sallyport: a valid token is required (unauthenticated)\n  Give a valid token: `npm start` prints one, and an admin makes others with `sallyport token create`.\n',
     );
     await expect(stat(path)).rejects.toThrow('ENOENT');
     expect((await run(['login', '--url', `${fake.url}/#token=${token}`])).code).toBe(0);

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { noHash, rootOf, rowHash, rowsHash } from '#shared/domain/audit-seal.ts';
+import { noHash, rootOf, rowHash, rowsHash, sealText } from '#shared/domain/audit-seal.ts';
 import { logIn } from '../fixtures/logged-in.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -66,17 +66,20 @@ test('a line is one, whatever line ends of Unicode its texts hold', async () => 
   expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('1 rows, 0 seals')]);
 });
 
-/** An export of one row, made by somebody without a key. */
-const unsignedExport = (isSealed: boolean): string => {
+/** An export of one row, made by somebody without a key, or with a key of their own. */
+const forgedExport = (isSealed: boolean, key?: KeyObject): string => {
   const at = Date.parse('2026-11-21T00:00:00.000Z');
   const row = { at: new Date(at).toISOString(), subject: 'x', detail: {} };
   const hashed = rowHash(row, sha256);
   const time = { from: 0, through: at + 1, rows: 1, rowsHash: rowsHash([hashed], sha256), heads: {} };
   const body = { ...time, previous: noHash };
-  const seal = { type: 'seal', number: 1, ...body, root: rootOf(body, sha256), at: row.at };
+  const seal = { number: 1, ...body, root: rootOf(body, sha256), at: row.at };
+  const signed = key && { signature: sign('sha256', Buffer.from(sealText(seal)), key).toString('base64') };
+  const publicKey = key && createPublicKey(key).export({ type: 'spki', format: 'pem' });
   const lines = [
+    ...(publicKey === undefined ? [] : [{ type: 'key', keyId: 'k', algorithm: 'a', publicKey }]),
     { type: 'row', id: `${at}-1`, ...row, hash: hashed },
-    ...(isSealed ? [seal] : []),
+    ...(isSealed ? [{ type: 'seal', ...seal, ...signed }] : []),
     { type: 'end', rows: 1, seals: isSealed ? 1 : 0 },
   ];
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -85,7 +88,7 @@ const unsignedExport = (isSealed: boolean): string => {
 test('a file that no signature binds is not said to be as it was recorded', async () => {
   await using there = await logIn({});
   const verify = async (isSealed: boolean, ...options: readonly string[]) => {
-    await writeFile(join(there.folder, 'audit.jsonl'), unsignedExport(isSealed));
+    await writeFile(join(there.folder, 'audit.jsonl'), forgedExport(isSealed));
     return there.run(['audit', 'verify', 'audit.jsonl', ...options]);
   };
   const unsigned = await verify(true);
@@ -106,6 +109,17 @@ test('a file that no signature binds is not said to be as it was recorded', asyn
   expect((await verify(true, '--seal', root)).stdout).toContain(
     'Every row up to the seal of that root is as it was recorded.',
   );
+});
+
+test('a file that somebody signed with a key of their own is not said to be as it was recorded', async () => {
+  await using there = await logIn({});
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await writeFile(join(there.folder, 'audit.jsonl'), forgedExport(true, privateKey));
+  await writeFile(join(there.folder, 'key.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
+  const verify = async (...options: readonly string[]) =>
+    (await there.run(['audit', 'verify', 'audit.jsonl', ...options])).stdout;
+  expect(await verify()).toContain('Anybody can have made both.');
+  expect(await verify('--key', 'key.pem')).toContain('Every row up to the last seal is as it was recorded.');
 });
 
 test('an export that breaks off leaves the one that was there', async () => {

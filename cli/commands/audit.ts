@@ -135,11 +135,12 @@ const keyAdvice = (signed: number): string =>
 
 const verdictOf = (
   { seals, signed, problems }: Pick<Verification, 'seals' | 'signed' | 'problems'>,
-  { hasRoot }: Named,
+  { hasKey, hasRoot }: Named,
 ): string => {
   if (problems.length > 0) return `${problems.length} problems.`;
-  if (signed > 0) return 'Every row is as it was recorded.';
+  if (signed > 0 && hasKey) return 'Every row up to the last seal is as it was recorded.';
   if (hasRoot) return 'Every row up to the seal of that root is as it was recorded.';
+  if (signed > 0) return 'The file agrees with itself and with the key in it. Anybody can have made both.';
   const missing = seals === 0 ? 'No seal binds its rows' : 'No signature binds it';
   return `The file agrees with itself. ${missing}: anybody can have made all of it.`;
 };

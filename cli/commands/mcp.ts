@@ -122,7 +122,7 @@ const tested = async (call: Call): Promise<number> => {
 
 /** No program of ours signs in to a server by OAuth. */
 const unauthorized =
-  '  Put a token of that service into its header Authorization: `sallyport mcp add … --header`. A sign-in (OAuth) is not supported.';
+  '  It wants credentials: remove it with `sallyport mcp remove`, and add it again with a token of that service, `--header Authorization=…`. A sign-in (OAuth) is not supported.';
 
 const countOf = ({ length }: readonly unknown[] = []): string =>
   length === 1 ? '1 tool' : `${length} tools`;

@@ -62,7 +62,8 @@ const tokenHints = {
   environment:
     'SALLYPORT_TOKEN of the environment is the token that was refused: set it to a valid one, or unset it.',
   file: 'The stored token was refused: run `sallyport login` with a valid one.',
-  given: 'Give a valid token: `npm start` prints one, and `sallyport token create` makes others.',
+  given:
+    'Give a valid token: `npm start` prints one, and an admin makes others with `sallyport token create`.',
 } as const;
 
 /** The failure as it is, but for a refused token. */

@@ -450,11 +450,11 @@ test('a session whose provider has no key says what to do, and gives its message
   const box = page.getByRole('textbox', { name: 'Message' });
   await box.fill('a long thought');
   await page.keyboard.press('Enter');
-  await page.getByText('Not sent. It is sent when Retry succeeds.').waitFor();
+  await page.getByText('It may not have been sent. Retry sends it, once.').waitFor();
   expect(await page.getByText('Sending', { exact: true }).count()).toBe(0);
   expect(await axe(page)).toEqual([]);
   await page.reload();
-  await page.getByText('Not sent. It is sent when Retry succeeds.').waitFor();
+  await page.getByText('It may not have been sent. Retry sends it, once.').waitFor();
   await page.locator('[data-kind="question"]').getByRole('button', { name: 'Copy text' }).waitFor();
   await page.locator('[data-kind="question"]').getByRole('button', { name: 'Edit' }).click();
   expect([await box.inputValue(), await questions(page)]).toEqual(['a long thought', []]);
@@ -474,7 +474,7 @@ test('a spent budget is changed where the turn ended, and a limit that was not g
   const dialog = page.getByRole('dialog', { name: 'Change budget' });
   await dialog.getByLabel('Max cost (USD)').fill('99999');
   await dialog.getByRole('button', { name: 'Change', exact: true }).click();
-  await dialog.getByText('The project or the deployment allows at most').waitFor();
+  await dialog.getByText('This session may spend at most').waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByLabel('Max cost (USD)').fill('1');
   await dialog.getByRole('button', { name: 'Change', exact: true }).click();

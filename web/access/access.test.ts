@@ -5,6 +5,11 @@ import 'vue';
 /** Answers of the server to each question in turn, the last one for ever. */
 let answers: Record<string, (() => Response)[]> = {};
 const asked: string[] = [];
+const channels: EventTarget[] = [];
+/** What another tab of the browser says. */
+const hear = (data: object): void => {
+  for (const channel of channels) channel.dispatchEvent(new MessageEvent('message', { data }));
+};
 
 const refusal = (): Response =>
   Response.json({ error: { code: 'rate_limited', message: 'too many requests' } }, { status: 429 });
@@ -21,6 +26,10 @@ beforeEach(() => {
   vi.stubGlobal(
     'BroadcastChannel',
     class extends EventTarget {
+      constructor() {
+        super();
+        channels.push(this);
+      }
       postMessage() {}
       close() {}
     },
@@ -33,6 +42,7 @@ beforeEach(() => {
     return next();
   });
   asked.length = 0;
+  channels.length = 0;
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -114,13 +124,62 @@ test('a sign-out after the end deletes what was not sent', async () => {
   expect(draftOf('s')).toBe('');
 });
 
-test('after a reload too, what was not sent is for the same person alone', async () => {
-  const stored = new Map<string, string>();
-  vi.stubGlobal('sessionStorage', {
+test('a sign-out in another tab deletes what this one kept, also behind its end', async () => {
+  const { signIn, signInWith, draftOf } = await endedWithText();
+  hear({ ended: null });
+  expect(signIn.value).toEqual({ kind: 'signed-out', reason: 'You signed out in another tab.' });
+  answers['access'] = [accessOf('ana-1')];
+  await signInWith(null);
+  expect(draftOf('s')).toBe('');
+});
+
+test('a tab whose browser somebody else signs in with leaves with its texts', async () => {
+  answers = { auth: [auth(true, true)], access: [accessOf('ana-1')] };
+  const { signIn } = await start();
+  const { setDraft, draftOf } = await import('../session/drafts.ts');
+  setDraft('s', 'half');
+  hear({ cookieOf: 'ana-1' });
+  expect([signIn.value.kind, draftOf('s')]).toEqual(['signed-in', 'half']);
+  hear({ cookieOf: 'bob-1' });
+  expect([signIn.value, draftOf('s')]).toEqual([
+    { kind: 'signed-out', reason: 'Somebody else has signed in with this browser.' },
+    '',
+  ]);
+});
+
+/** As a browser has it. */
+const storeTexts = (stored: Map<string, string>): void =>
+  void vi.stubGlobal('sessionStorage', {
     getItem: (key: string) => stored.get(key) ?? null,
     setItem: (key: string, value: string) => stored.set(key, value),
     removeItem: (key: string) => stored.delete(key),
   });
+
+test('texts without an owner end with the sign-in that ends', async () => {
+  storeTexts(
+    new Map([
+      ['sallyport.drafts', JSON.stringify([['s', 'half']])],
+      ['sallyport.token', 'sp_old'],
+    ]),
+  );
+  answers = { auth: [auth(true, false)], access: [unauthenticated, accessOf('ana-2')] };
+  const { signInWith, signIn } = await start();
+  const { draftOf } = await import('../session/drafts.ts');
+  await signInWith('sp_other');
+  expect([signIn.value.kind, draftOf('s')]).toEqual(['signed-in', '']);
+});
+
+test('nothing is kept once every message was sent', async () => {
+  storeTexts(new Map());
+  const { hasTexts, rememberUnsent } = await import('./remembered.ts');
+  rememberUnsent('s', [{ id: 'm', text: 'unsent' }]);
+  expect(hasTexts()).toBe(true);
+  rememberUnsent('s', []);
+  expect(hasTexts()).toBe(false);
+});
+
+test('after a reload too, what was not sent is for the same person alone', async () => {
+  storeTexts(new Map());
   const { rememberUnsent, rememberUnsavedFile } = await import('./remembered.ts');
   await endedWithText();
   rememberUnsent('s', [{ id: 'm', text: 'unsent' }]);
@@ -133,9 +192,9 @@ test('after a reload too, what was not sent is for the same person alone', async
     answers = { auth: [auth(true, true)], access: [accessOf(id)] };
     await start();
     const { draftOf } = await import('../session/drafts.ts');
-    const { rememberedUnsent, takeUnsavedFile, hasTexts } = await import('./remembered.ts');
+    const { rememberedUnsent, rememberedUnsavedFile, hasTexts } = await import('./remembered.ts');
     expect(hasTexts()).toBe(texts.length > 0);
-    const found = [draftOf('s'), rememberedUnsent('s')[0]?.text, takeUnsavedFile('s', 'a.txt')?.text];
+    const found = [draftOf('s'), rememberedUnsent('s')[0]?.text, rememberedUnsavedFile('s', 'a.txt')?.text];
     expect(found.filter(Boolean)).toEqual(texts);
   }
 });

@@ -17,6 +17,7 @@ import type { authAnswer } from '#shared/contracts/rest/auth-view.ts';
 import { clientOf, request, useCredentials } from '../api/request.ts';
 import {
   forgetTexts,
+  hasTexts,
   rememberedOwner,
   rememberedToken,
   rememberOwner,
@@ -24,7 +25,7 @@ import {
   rememberToken,
   takeTokenFromUrl,
 } from './remembered.ts';
-import { endToken, shareToken, tokenOfAnotherTab } from './shared-token.ts';
+import { endToken, sayCookie, shareToken, tokenOfAnotherTab } from './shared-token.ts';
 
 type Access = z.output<typeof accessAnswer>;
 export type Permission = Access['may'][number];
@@ -38,6 +39,7 @@ const checkAgainMs = 2000;
 const refusedReason = 'The server rejected this token. It may have expired or been revoked.';
 const noTokenReason = 'This is not a token: it contains spaces or invalid characters.';
 const elsewhereReason = 'You signed out in another tab.';
+const otherReason = 'Somebody else has signed in with this browser.';
 const endedReason = 'Your sign-in has ended.';
 
 /** A token; null: the cookie of this browser. */
@@ -51,6 +53,8 @@ const offer = shallowRef<TokenOffer>();
 const provider = shallowRef(false);
 /** Undefined: no person is signed in. */
 let credential: Credential | undefined;
+/** The one that ended by itself: a sign-out in another tab is still about its texts. */
+let ended: Credential | undefined;
 let isCookieKnown = false;
 /** False once a person chose to give a token: then nothing signs in by itself. */
 let isLooking = false;
@@ -124,6 +128,9 @@ const takeTexts = (id: string): void => {
 };
 
 const end = (reason: string | null): void => {
+  // A tab of an earlier version has no owner for them.
+  if (textOwner === null && hasTexts()) endTexts();
+  if (credential !== undefined) ended = credential;
   credential = undefined;
   rememberToken(null);
   rememberSession(null);
@@ -144,7 +151,8 @@ export const startAccess = (): void => {
   if (given !== null) takeLink(given);
   shareToken({
     tokenOf: () => credential ?? null,
-    onEnd: (token) => token === credential && forget(elsewhereReason),
+    onEnd: (token) => token === (credential === undefined ? ended : credential) && forget(elsewhereReason),
+    onCookie: (id) => usesCookie() && textOwner !== null && textOwner !== id && forget(otherReason),
   });
   void lookForCookie(remembered === null && given === null ? tokenOfAnotherTab() : undefined);
 };
@@ -204,6 +212,7 @@ const check = async (which: Credential): Promise<void> => {
     const access = await request(api.access);
     if (which !== credential) return;
     takeTexts(access.id);
+    if (which === null) sayCookie(access.id);
     state.value = { kind: 'signed-in', access };
   } catch (error) {
     if (which !== credential) return;

@@ -88,7 +88,8 @@ export const rememberUnsent = (sessionId: string, messages: readonly Unsent[]): 
     ...(choices === undefined ? {} : { choices }),
     ...(refusal === undefined ? {} : { refusal }),
   }));
-  write(unsentKey, JSON.stringify(own.length === 0 ? others : { ...others, [sessionId]: own }));
+  const next = own.length === 0 ? others : { ...others, [sessionId]: own };
+  write(unsentKey, Object.keys(next).length === 0 ? null : JSON.stringify(next));
 };
 
 /** Texts of message boxes by session, the newest at the end. */
@@ -114,15 +115,18 @@ export type UnsavedFile = {
   readonly text: string;
   readonly version: { readonly size: number; readonly modifiedAt: string } | null;
 };
-export const rememberUnsavedFile = (file: UnsavedFile): void => write(editKey, JSON.stringify(file));
-
-/** Once: its editor has it then. */
-export const takeUnsavedFile = (sessionId: string, path: string): UnsavedFile | undefined => {
-  const file: UnsavedFile | null = JSON.parse(read(editKey) ?? 'null');
-  if (file?.sessionId !== sessionId || file.path !== path) return undefined;
+/** Where the storage has no room for it, an earlier one is removed all the same. */
+export const rememberUnsavedFile = (file: UnsavedFile): void => {
   write(editKey, null);
-  return file;
+  write(editKey, JSON.stringify(file));
 };
+
+/** It stays until its editor saves or leaves it. */
+export const rememberedUnsavedFile = (sessionId: string, path: string): UnsavedFile | undefined => {
+  const file: UnsavedFile | null = JSON.parse(read(editKey) ?? 'null');
+  return file?.sessionId === sessionId && file.path === path ? file : undefined;
+};
+export const forgetUnsavedFile = (): void => write(editKey, null);
 
 /** The id of the token or the person whose texts these are. */
 export const rememberedOwner = (): string | null => read(ownerKey);

@@ -6,29 +6,40 @@ const channelName = 'sallyport.token';
 /** Tabs in the background answer late, if at all. */
 const answerMs = 500;
 
-type Said = { readonly asks: true } | { readonly token: string } | { readonly ended: string | null };
+type Said =
+  | { readonly asks: true }
+  | { readonly token: string }
+  | { readonly ended: string | null }
+  | { readonly cookieOf: string };
 
 type Sharing = {
   readonly tokenOf: () => string | null;
   /** Another tab signed out with this token; null: with the cookie of this browser. */
   readonly onEnd: (token: string | null) => unknown;
+  /** The cookie of this browser is the sign-in of the person with this id now. */
+  readonly onCookie: (id: string) => unknown;
 };
 
 /** Answers other tabs, from now on. */
-export const shareToken = ({ tokenOf, onEnd }: Sharing): void => {
+export const shareToken = ({ tokenOf, onEnd, onCookie }: Sharing): void => {
   const channel = new BroadcastChannel(channelName);
   channel.addEventListener('message', ({ data }: MessageEvent<Said>) => {
     if ('ended' in data) onEnd(data.ended);
+    if ('cookieOf' in data) onCookie(data.cookieOf);
     const token = 'asks' in data ? tokenOf() : null;
     if (token !== null) channel.postMessage({ token } satisfies Said);
   });
 };
 
-export const endToken = (token: string | null): void => {
+const say = (said: Said): void => {
   const channel = new BroadcastChannel(channelName);
-  channel.postMessage({ ended: token } satisfies Said);
+  channel.postMessage(said);
   channel.close();
 };
+
+export const endToken = (token: string | null): void => say({ ended: token });
+
+export const sayCookie = (id: string): void => say({ cookieOf: id });
 
 /** The first answer of another tab; null when none has a token. */
 export const tokenOfAnotherTab = (): Promise<string | null> =>

@@ -16,7 +16,6 @@ const callCodes: ReadonlySet<string> = new Set([
   'tool_outcome_unknown',
   'sandbox_start_failed',
   'mcp_server_unavailable',
-  'resource_limit_exceeded',
 ]);
 
 /** Advice on a failed call: most of it is for the agent that made the call, and this is for a person. */

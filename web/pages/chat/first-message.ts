@@ -89,6 +89,7 @@ const deliver = async (text: string, isForgotten: () => boolean): Promise<void> 
     throw new Error('Not every file could be uploaded. Remove those that failed, or send again.');
   if (open === undefined) notify('Started a new session');
   else await open(id);
+  if (isForgotten()) return;
   reset();
   const asking = askSession(id, text, paths);
   setDraft(underWay, '');

@@ -49,7 +49,7 @@ type WebhookTest = {
 /** Most receivers answer so where the signature does not fit. */
 export const secretAdvice = (status: number | undefined): string | undefined =>
   status === 401 || status === 403
-    ? 'The receiver refused the request: compare its secret. A lost secret cannot be shown again. Then create the webhook anew.'
+    ? 'The receiver refused the request: compare its secret. If you lost it, create the webhook again: it cannot be shown.'
     : undefined;
 
 /** Problem of a URL that the server would reject. */
