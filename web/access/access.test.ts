@@ -6,7 +6,7 @@ import 'vue';
 let answers: Record<string, (() => Response)[]> = {};
 const asked: string[] = [];
 const channels: EventTarget[] = [];
-/** What another tab of the browser says. */
+/** A message of another tab of the browser. */
 const hear = (data: object): void => {
   for (const channel of channels) channel.dispatchEvent(new MessageEvent('message', { data }));
 };
