@@ -1,6 +1,6 @@
 /** Failures in words for a person. */
 import { expect, test } from 'vitest';
-import { adviceOn, adviceOnCall, failureTitle, lacksPackage, mayHelpAgain } from './failure-text.ts';
+import { failureTitle, lacksPackage } from './failure-text.ts';
 
 test('a failure names its provider', () => {
   const title = failureTitle('the model provider refused the key', 'Anthropic');
@@ -29,16 +29,4 @@ test.each([
   ['all is well', false],
 ])('whether %j tells of a missing package', (output, lacks) => {
   expect(lacksPackage(output)).toBe(lacks);
-});
-
-test('a failed turn has the advice of its code, and is not to be repeated where that cannot help', () => {
-  expect(adviceOn('context_too_long')).toEqual(['Shorten the message, or start a new session.']);
-  expect(adviceOn('of_a_newer_server')).toEqual([]);
-  const codes = ['context_too_long', 'content_refused', 'provider_overloaded', 'of_a_newer_server'];
-  expect(codes.map(mayHelpAgain)).toEqual([false, false, true, true]);
-});
-
-test('a failed call has advice where it is for a person, and none where it is for the agent', () => {
-  expect(adviceOnCall('tool_outcome_unknown').join()).toContain('Look at the workspace');
-  expect(adviceOnCall('tool_failed')).toEqual([]);
 });

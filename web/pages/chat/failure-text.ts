@@ -1,5 +1,4 @@
-/** Failures in words for a person: the title of one, its advice, and the sign that a program lacks a package. Pure. */
-import { errorRules, isErrorCode } from '#shared/errors.ts';
+/** Failures in words for a person: the title of one, and the sign that a program lacks a package. Pure. */
 
 const anyProvider = /\bthe model provider\b/i;
 
@@ -7,23 +6,6 @@ const ofDeployment: ReadonlySet<string> = new Set(['provider_auth_failed', 'prov
 
 /** The provider is not set up: the page of the providers tells more. */
 export const needsProvider = (code: string): boolean => ofDeployment.has(code);
-
-/** Advice on a failed turn: the log has none. Empty for a code of a newer server. */
-export const adviceOn = (code: string): readonly string[] =>
-  isErrorCode(code) ? [errorRules[code].advice] : [];
-
-const callCodes: ReadonlySet<string> = new Set([
-  'tool_outcome_unknown',
-  'sandbox_start_failed',
-  'mcp_server_unavailable',
-]);
-
-/** Advice on a failed call: most of it is for the agent that made the call, and this is for a person. */
-export const adviceOnCall = (code: string): readonly string[] => (callCodes.has(code) ? adviceOn(code) : []);
-
-/** False where a second try would end like the first. */
-export const mayHelpAgain = (code: string): boolean =>
-  !isErrorCode(code) || errorRules[code].retry !== 'never';
 
 /** The server's sentence, with the name of the provider that it is about. */
 export const failureTitle = (message: string, provider: string | undefined): string =>
