@@ -33,10 +33,16 @@ export type AskOptions = {
   readonly onFirstText?: () => void;
   /** The request is on its way: it may be charged for. */
   readonly onSent?: () => void;
+  /** The try was refused before an answer began: it is not charged for. */
+  readonly onRefused?: () => void;
   /** Asked before a further try when the last one may be charged for. Absent: always. */
   readonly mayResend?: MayResend;
+  /** It may, and is not on its way yet. */
+  readonly onGranted?: () => void;
   /** Told the usage of the try so far, each time that its provider reports it. */
   readonly onUsage?: (usage: TokenUsage) => void;
+  /** The answer is whole, with all of its usage. */
+  readonly onEnd?: (usage: TokenUsage) => void;
   /** All text of the answer that has come so far. */
   readonly onText?: (said: PartialAnswer) => void;
 };
@@ -97,8 +103,15 @@ export const askModel = async (
 };
 
 /** A try that the provider may charge for is paid for before the next. */
-const mayAskAgain = async ({ mayResend }: AskOptions, { error, isSent }: Failed): Promise<boolean> =>
-  !isSent || isUncharged(error) || mayResend === undefined || mayResend();
+const mayAskAgain = async (
+  { mayResend, onGranted }: AskOptions,
+  { error, isSent }: Failed,
+): Promise<boolean> => {
+  if (!isSent || isUncharged(error) || mayResend === undefined) return true;
+  const isGranted = await mayResend();
+  if (isGranted) onGranted?.();
+  return isGranted;
+};
 
 type Wait = {
   readonly error: AppError;
@@ -158,6 +171,7 @@ const askOnce = async (
     const answer = await streamOnce(ports, { ...call, onSent }, { request, messageId, onText });
     return { messageId, answer, request };
   } catch (error) {
+    if (isUncharged(error)) call.onRefused?.();
     call.signal.throwIfAborted();
     return { error, messageId, text, isSent };
   }
@@ -171,7 +185,7 @@ const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefi
 
 const streamOnce = async (
   { models, world }: Deps<'models' | 'world'>,
-  { context: { publisher, session }, signal, onSent, mayResend, onUsage }: AskOptions,
+  { context: { publisher, session }, signal, onSent, mayResend, onUsage, onEnd }: AskOptions,
   {
     request,
     messageId,
@@ -195,9 +209,11 @@ const streamOnce = async (
     argumentBytes: 0,
     providerState: undefined,
   };
+  // The wait before a further try ends early, without an error.
+  signal.throwIfAborted();
   onSent?.();
   for await (const chunk of provider.stream(request, signal, { mayResend, onUsage })) {
-    if (chunk.type === 'end') onUsage?.(chunk.usage);
+    if (chunk.type === 'end') onEnd?.(chunk.usage);
     if (chunk.type === 'text') {
       onText(chunk.text);
       relay.push('delta', { offset: answer.text.length, text: chunk.text });

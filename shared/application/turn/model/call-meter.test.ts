@@ -17,7 +17,65 @@ test('a call whose provider has reported nothing is unsettled as a whole', () =>
   expect(meter.lost()).toEqual({ unsettledUsd: 1000, unsettledTokens: 400 });
   meter.reported({ inputTokens: 0, outputTokens: 0 });
   expect(meter.lost()).toEqual({ unsettledUsd: 1000, unsettledTokens: 400 });
-  expect(meter.lost({ isCharged: false })).toEqual({});
+  expect(meter.reserved()).toEqual(reserved);
+});
+
+test('a try that was refused costs nothing, and its reservation is left for the next', () => {
+  const meter = openCallMeter();
+  meter.sent(reserved, costOf);
+  meter.refused();
+  expect([meter.lost(), meter.reserved()]).toEqual([{}, { usd: 0 }]);
+  meter.sent(reserved, costOf);
+  expect(meter.lost()).toEqual({ unsettledUsd: 1000, unsettledTokens: 400 });
+});
+
+test('what is reserved for a further try is of no call before that is sent', () => {
+  const meter = openCallMeter();
+  const usage = { inputTokens: 100, outputTokens: 0 };
+  const known = { usage, costUsd: 100 };
+  meter.sent(reserved, costOf);
+  meter.reported(usage);
+  meter.reservedAnew();
+  expect(meter.lost()).toEqual({ known, unsettledUsd: -100, unsettledTokens: -100 });
+  expect([meter.lostBefore(), meter.reserved()]).toEqual([meter.lost(), { usd: 0 }]);
+  meter.sent(reserved, costOf);
+  expect(meter.lost()).toEqual({ known, unsettledUsd: 900, unsettledTokens: 300 });
+  meter.refused();
+  expect(meter.lost()).toEqual({ known, unsettledUsd: -100, unsettledTokens: -100 });
+});
+
+test('of an answer that has ended the cost is known, and nothing unsettled', () => {
+  const meter = openCallMeter();
+  const usage = { inputTokens: 100, outputTokens: 5 };
+  const known = { usage, costUsd: 150 };
+  meter.sent(reserved, costOf);
+  meter.ended(usage);
+  expect([meter.lost(), meter.reserved()]).toEqual([{ known }, { usd: 150, tokens: 105 }]);
+  expect(meter.lostBefore()).toEqual({});
+  const lone = openCallMeter();
+  lone.sent({ usd: 10 }, costOf);
+  lone.ended(usage);
+  expect([lone.lost(), lone.reserved()]).toEqual([{ known }, { usd: 150 }]);
+});
+
+test('an answer that ends after a try without one leaves of that the rest', () => {
+  const meter = openCallMeter();
+  const usage = { inputTokens: 100, outputTokens: 0 };
+  meter.sent(reserved, costOf);
+  meter.reported(usage);
+  meter.reservedAnew();
+  meter.sent(reserved, costOf);
+  meter.ended(usage);
+  const known = { usage: { inputTokens: 200, outputTokens: 0 }, costUsd: 200 };
+  expect(meter.lost()).toEqual({ known, unsettledUsd: -100, unsettledTokens: -100 });
+});
+
+test('of an end without usage nothing is known', () => {
+  const meter = openCallMeter();
+  meter.sent(reserved, costOf);
+  meter.ended({ inputTokens: 0, outputTokens: 0 });
+  expect(meter.lost()).toEqual({ unsettledUsd: 1000, unsettledTokens: 400 });
+  expect(meter.reserved()).toEqual(reserved);
 });
 
 test('what was reported last is known, and the rest is unsettled', () => {

@@ -15,7 +15,7 @@ import { addUsage } from '../../../domain/turn/call-queue.ts';
 import type { KnownUsage, LostCall } from '../../../domain/turn/lost-call.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
-import { isAppError, isUncharged } from '../../../errors.ts';
+import { isAppError } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
 import type { TurnContext } from '../holder/turn-context.ts';
 import { type AskOptions, askModel, type FailedAnswer } from './ask-with-retry.ts';
@@ -55,8 +55,9 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
   try {
     const onFirstText = () => recordFirstText(ports, call);
     const mayResend = () => reserveAgain(ports, call, reserved);
-    const heard = { onFirstText, onSent, onUsage: meter.reported };
-    const asked = await askModel(ports, { ...call, ...heard, mayResend }, request);
+    const { reported: onUsage, ended: onEnd, refused: onRefused, reservedAnew: onGranted } = meter;
+    const heard = { onFirstText, onSent, onUsage, onEnd, onRefused };
+    const asked = await askModel(ports, { ...call, ...heard, mayResend, onGranted }, request);
     if ('error' in asked) return failureOf(ports, call, asked);
     const { messageId, answer, request: answered } = asked;
     const { text, end, usage, reasoning, providerState } = answer;
@@ -106,7 +107,7 @@ const failureOf = (
     : { code: 'internal_error', message: 'the model call failed on our side' };
   const failed = {
     ...{ type: 'model-failed' as const, at: world.now(), step: state.step, code, message },
-    ...meter.lost({ isCharged: !isUncharged(error) }),
+    ...meter.lost(),
   };
   if (!('attempt' in asked) || !isAppError(error)) return failed;
   const { attempt, messageId, retryAt, text } = asked;
