@@ -4,8 +4,10 @@
  * A refusal of the platform is thrown with its words; a socket that is not there or closes is said in plain words as well.
  */
 import { connect, type Socket } from 'node:net';
+import { relayLineBytesMax } from '#shared/domain/relay/limits.ts';
 
 const socketPath = '/run/sallyport/relay.sock';
+const tooLong = `a message has at most ${relayLineBytesMax} bytes`;
 
 export type RelayClient = {
   readonly ask: (method: string, params: object) => Promise<unknown>;
@@ -17,54 +19,67 @@ export class RelayError extends Error {
 }
 
 type Answer = {
-  /** Null where the platform could not read the request, as one that is too long. */
+  /** Null where the platform could not read the request. */
   readonly id: number | null;
   readonly result?: unknown;
   readonly error?: { readonly message: string };
 };
 type Waiting = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void };
+type Connection = { readonly socket: Socket; readonly waiting: Map<number, Waiting> };
 
 export const openRelayClient = (path: string = socketPath): RelayClient => {
-  const waiting = new Map<number, Waiting>();
-  let socket: Socket | undefined;
+  let connection: Connection | undefined;
   let lastId = 0;
 
-  const rejectAll = (message: string): void => {
-    for (const { reject } of waiting.values()) reject(new RelayError(message));
+  const open = (): Connection => {
+    const opened = openConnection(path, () => {
+      if (connection === opened) connection = undefined;
+    });
+    return opened;
+  };
+  return {
+    ask: (method, params) =>
+      new Promise((resolve, reject) => {
+        const id = lastId + 1;
+        const line = `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+        // The relay hears nothing more of a connection with one that is too long.
+        if (Buffer.byteLength(line) > relayLineBytesMax) throw new RelayError(tooLong);
+        lastId = id;
+        connection ??= open();
+        connection.waiting.set(id, { resolve, reject });
+        connection.socket.write(line);
+      }),
+    close: () => connection?.socket.destroy(),
+  };
+};
+
+/** `leave`: it takes no further request. */
+const openConnection = (path: string, leave: () => void): Connection => {
+  const socket = connect(path);
+  const waiting = new Map<number, Waiting>();
+  let refusal: string | undefined;
+  const fail = (message: string): void => {
+    leave();
+    for (const { reject } of waiting.values()) reject(new RelayError(refusal ?? message));
     waiting.clear();
   };
-  const fail = (message: string): void => {
-    socket = undefined;
-    rejectAll(message);
-  };
-  const take = (line: string): void => {
+  takeLines(socket, (line) => {
     const { id, result, error } = JSON.parse(line) as Answer;
     if (id === null) {
-      rejectAll(error?.message ?? 'the relay answered nothing that was asked');
+      // It says nothing of the others: those that the relay has heard are answered before it closes the connection.
+      refusal ??= error?.message;
+      leave();
+      socket.end();
       return;
     }
     const asked = waiting.get(id);
     waiting.delete(id);
     if (error === undefined) asked?.resolve(result);
     else asked?.reject(new RelayError(error.message));
-  };
-  const open = (): Socket => {
-    const opened = connect(path);
-    opened.on('error', ({ message }) => fail(`the relay cannot be reached: ${message}`));
-    opened.on('close', () => fail('the relay closed the connection'));
-    takeLines(opened, take);
-    return opened;
-  };
-  return {
-    ask: (method, params) =>
-      new Promise((resolve, reject) => {
-        socket ??= open();
-        lastId += 1;
-        waiting.set(lastId, { resolve, reject });
-        socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: lastId, method, params })}\n`);
-      }),
-    close: () => socket?.destroy(),
-  };
+  });
+  socket.on('error', ({ message }) => fail(`the relay cannot be reached: ${message}`));
+  socket.on('close', () => fail('the relay closed the connection'));
+  return { socket, waiting };
 };
 
 /** A line feed alone ends a line: an answer may hold the other line ends of Unicode as they are. */
