@@ -64,9 +64,15 @@ export const enterSandbox = async (
   return { ...acquired, recorded };
 };
 
-/** One whose sandbox gave way after the session was read is paused in the table alone; a first sandbox had none before it. */
-const mayHavePaused = (session: Session, { start, sandbox }: AcquiredSandbox): boolean =>
-  isPausable(session) && start !== undefined && sandbox.generation > 1;
+/**
+ * One whose sandbox gave way after the session was read is paused in the table alone, whoever starts the next one: that is ready
+ * later than the session was active. A first sandbox had none before it.
+ */
+const mayHavePaused = (session: Session, { start, sandbox, workspace }: AcquiredSandbox): boolean => {
+  const { readyAt = Number.POSITIVE_INFINITY } = workspace.sandbox ?? {};
+  const isNew = start !== undefined || readyAt >= session.lastActiveAt;
+  return isPausable(session) && sandbox.generation > 1 && isNew;
+};
 
 const recordStart = async (
   ports: SandboxDeps,
