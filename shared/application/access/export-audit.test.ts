@@ -89,7 +89,8 @@ test('rows that follow the only seal follow it once', async () => {
 });
 
 test('an export begins with the first seal whose rows are all retained, and has no row before it', async () => {
-  const { add, seal, forgetUntil, verified } = await sealedOnce();
+  const { add, seal, forgetUntil, setNow, verified } = await sealedOnce();
+  const yearMs = 365 * 86_400_000;
   add('c', 5 * minuteMs);
   add('d', 6 * minuteMs);
   await seal(8 * minuteMs);
@@ -97,10 +98,12 @@ test('an export begins with the first seal whose rows are all retained, and has 
   await seal(11 * minuteMs);
   add('f', 12 * minuteMs);
   forgetUntil(6 * minuteMs);
+  setNow(yearMs + 5.5 * minuteMs);
   expect(await verified()).toMatchObject({
     ...{ rows: 2, seals: 1, signed: 0, unsealed: 1, firstSeal: 3, problems: [] },
   });
   forgetUntil(12 * minuteMs);
+  setNow(yearMs + 11.5 * minuteMs);
   expect(await verified()).toEqual({ ...{ rows: 1, seals: 0, signed: 0, unsealed: 1, problems: [] } });
 });
 
@@ -126,6 +129,14 @@ test('the first seal is left out once it has rows that are over a year old', asy
   // Between its two rows.
   made.setNow(365 * 86_400_000 + 1.5 * minuteMs);
   expect(await made.verified()).toMatchObject({ rows: 1, seals: 1, firstSeal: 2, problems: [] });
+});
+
+test('the first seal has all of its rows where the year begins between the last row before it and its own time', async () => {
+  const made = await sealedOnce();
+  made.add('c', 9 * minuteMs);
+  await made.seal(11 * minuteMs);
+  made.setNow(365 * 86_400_000 + 2.5 * minuteMs);
+  expect(await made.verified()).toMatchObject({ rows: 1, seals: 1, firstSeal: 2, unsealed: 0, problems: [] });
 });
 
 test('an export has no seal that is made while it is written', async () => {

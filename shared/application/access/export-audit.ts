@@ -69,8 +69,8 @@ const firstSeal = async (
     }
   }
   if (found.number !== low) found = (await seals.read(low)) ?? last;
-  // One whose time begins before the oldest row may have lost some of its own.
-  const isWhole = found.from >= oldestAt || (found.number === 1 && !(await hasOlder(auditLog, oldest)));
+  // One whose time begins before the last year may have lost some of its rows.
+  const isWhole = found.from >= oldest || (found.number === 1 && !(await hasOlder(auditLog, oldest)));
   return isWhole ? found : seals.read(found.number + 1);
 };
 
