@@ -4,7 +4,7 @@
  *
  * Links are resolved here and the result is compared with the real paths of the folders, so `..`, an absolute path and
  * a link all meet the same check. A race with user code that swaps a folder for a link gains nothing: the runner holds no
- * right that user code lacks. A partial lies beside its file, because a rename is atomic only within one file system;
+ * right that user code lacks. A partial lies in the file system of its file, because a rename is atomic only within one;
  * listings and checkpoints skip such names, also when user code chooses one. Guarantee W8 of docs/spec/sandbox.md.
  */
 
