@@ -27,6 +27,16 @@ test.each([
   await expect(changeFiles(ports, sandbox, request)).rejects.toMatchObject({ code });
 });
 
+test.each([
+  { isOnce: false, code: 'sandbox_unavailable' },
+  { isOnce: true, code: 'tool_outcome_unknown' },
+])('a change whose sandbox is gone before it was saved (once: $isOnce) has failed: $code', async (one) => {
+  const fetch = async () => new Response('{}', { status: 201 });
+  const ports = fake<FileDeps>({ ...openQuietPorts().ports, link: { fetch } });
+  const changed = changeFiles(ports, sandbox, { method: 'PUT', path: '/files/a', isOnce: one.isOnce });
+  await expect(changed).rejects.toMatchObject({ code: one.code });
+});
+
 const begins = 'Send the part that starts at the byte in the message.';
 const paths = 'Paths are relative to /workspace;';
 

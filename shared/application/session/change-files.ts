@@ -31,7 +31,7 @@ export const changeFiles = async (
     );
   const text = await response.text().catch(fail);
   // A part that is not the last is not a file yet.
-  if (response.status !== 202) await keepWritten(ports, sandbox);
+  if (response.status !== 202) await keepWritten(ports, sandbox).catch(fail);
   return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) };
 };
 
@@ -58,13 +58,21 @@ export const writeWorkspaceFile = async (
   return { size: bytes.length, isNew: response.status === 201 };
 };
 
-/** Saves a request's change; a workspace over its limit is refused, any other failure is logged. */
+/**
+ * Saves a request's change; a workspace over its limit is refused. A sandbox that is gone has taken the change with it, so the request
+ * has failed. Any other failure is logged: the change is in the sandbox, whose next save has it.
+ */
 const keepWritten = async (ports: StopDeps, sandbox: LiveSandbox): Promise<void> => {
   const report = await saveWorkspace(ports, sandbox);
   if (report.status === 'saved') return;
   if (report.code === 'resource_limit_exceeded')
     throw new AppError('resource_limit_exceeded', `the file is written, but not saved: ${report.message}`, {
       suggestions: ['Remove files that are no longer needed.'],
+    });
+  if (report.code === 'sandbox_unavailable')
+    throw new AppError('sandbox_unavailable', 'the sandbox stopped before the change was saved', {
+      suggestions: ['Repeat the request.'],
+      recoveryActions: ['wait_and_retry'],
     });
   ports.telemetry.warn('a written file is not saved yet', { reason: report.message });
 };
