@@ -146,6 +146,10 @@ export type ErrorCode = keyof typeof errorRules;
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorRules, code);
 
+/** For an error that came without: one of the log. Undefined for a code of a newer server. */
+export const adviceOn = (code: string): string | undefined =>
+  isErrorCode(code) ? errorRules[code].advice : undefined;
+
 export type AppErrorDetails = {
   readonly cause?: unknown;
   /** For the log only. */

@@ -4,7 +4,7 @@
  * A failure of the machine or of the connection gets a code of ours; a refusal keeps the server's code and message.
  */
 import { type ErrorFacts, SallyportError } from '#sdk/errors.ts';
-import { errorRules, isErrorCode } from '#shared/errors.ts';
+import { adviceOn } from '#shared/errors.ts';
 import { stripControls } from './control-characters.ts';
 
 export type ErrorBody = { readonly error: ErrorFacts };
@@ -85,8 +85,7 @@ const hints: Readonly<Record<string, string>> = {
 const hasOwnHint: ReadonlySet<string> = new Set(['unreachable', 'unexpected_answer']);
 
 /** For an error that comes without advice of its own: one of a turn. */
-export const adviceFor = (code: string): string | undefined =>
-  hints[code] ?? (isErrorCode(code) ? errorRules[code].advice : undefined);
+export const adviceFor = (code: string): string | undefined => hints[code] ?? adviceOn(code);
 
 /** The message with its code, then one line per suggestion. */
 export const describeFailure = ({ error }: ErrorBody): readonly string[] => {

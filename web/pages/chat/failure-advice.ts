@@ -1,9 +1,8 @@
-/** The advice on a failure, by its code. Pure. It reads the table of errors, which is loaded with the first failure alone. */
-import { errorRules, isErrorCode } from '#shared/errors.ts';
-
-/** Advice on a failed turn: the log has none. Empty for a code of a newer server. */
-export const adviceOn = (code: string): readonly string[] =>
-  isErrorCode(code) ? [errorRules[code].advice] : [];
+/**
+ * The advice on a failed call, and whether a second try of a turn may help, by the code of the error. Pure. The table of errors that it
+ * reads is loaded with the first failure alone.
+ */
+import { adviceOn, errorRules, isErrorCode } from '#shared/errors.ts';
 
 const callCodes: ReadonlySet<string> = new Set([
   'tool_outcome_unknown',
@@ -12,7 +11,8 @@ const callCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Advice on a failed call: most of it is for the agent that made the call, and this is for a person. */
-export const adviceOnCall = (code: string): readonly string[] => (callCodes.has(code) ? adviceOn(code) : []);
+export const adviceOnCall = (code: string): string | undefined =>
+  callCodes.has(code) ? adviceOn(code) : undefined;
 
 /** False where a second try would end like the first. */
 export const mayHelpAgain = (code: string): boolean =>
