@@ -28,13 +28,21 @@ test.each([
 });
 
 test.each([
-  { isOnce: false, code: 'sandbox_unavailable' },
-  { isOnce: true, code: 'tool_outcome_unknown' },
+  {
+    isOnce: false,
+    code: 'sandbox_unavailable',
+    message: 'the change was not saved: the sandbox no longer exists',
+  },
+  {
+    isOnce: true,
+    code: 'tool_outcome_unknown',
+    message: expect.stringContaining('the change may have been made'),
+  },
 ])('a change whose sandbox is gone before it was saved (once: $isOnce) has failed: $code', async (one) => {
   const fetch = async () => new Response('{}', { status: 201 });
   const ports = fake<FileDeps>({ ...openQuietPorts().ports, link: { fetch } });
   const changed = changeFiles(ports, sandbox, { method: 'PUT', path: '/files/a', isOnce: one.isOnce });
-  await expect(changed).rejects.toMatchObject({ code: one.code });
+  await expect(changed).rejects.toMatchObject({ code: one.code, message: one.message });
 });
 
 const begins = 'Send the part that starts at the byte in the message.';

@@ -59,8 +59,8 @@ export const writeWorkspaceFile = async (
 };
 
 /**
- * Saves a request's change; a workspace over its limit is refused. A sandbox that is gone has taken the change with it, so the request
- * has failed. Any other failure is logged: the change is in the sandbox, whose next save has it.
+ * Saves a request's change, and fails where that did not happen: the workspace is over its limit, or the save was not reached, and a sandbox that is
+ * gone has taken the change with it. A save that lost against another one is logged: that one, or the next, has the change.
  */
 const keepWritten = async (ports: StopDeps, sandbox: LiveSandbox): Promise<void> => {
   const report = await saveWorkspace(ports, sandbox);
@@ -70,7 +70,7 @@ const keepWritten = async (ports: StopDeps, sandbox: LiveSandbox): Promise<void>
       suggestions: ['Remove files that are no longer needed.'],
     });
   if (report.code === 'sandbox_unavailable')
-    throw new AppError('sandbox_unavailable', 'the sandbox stopped before the change was saved', {
+    throw new AppError('sandbox_unavailable', `the change was not saved: ${report.message}`, {
       suggestions: ['Repeat the request.'],
       recoveryActions: ['wait_and_retry'],
     });
