@@ -65,8 +65,8 @@ export const enterSandbox = async (
 };
 
 /**
- * One whose sandbox gave way after the session was read is paused in the table alone, also where another request starts the next one: that is ready
- * later than the session was active. A first sandbox had none before it.
+ * One whose sandbox gave way after the session was read is paused in the table alone, also where another request starts the next
+ * one: that is ready later than the session was active. A first sandbox had none before it.
  */
 const mayHavePaused = (session: Session, { start, sandbox, workspace }: AcquiredSandbox): boolean => {
   const { readyAt = Number.POSITIVE_INFINITY } = workspace.sandbox ?? {};

@@ -144,8 +144,7 @@ const hindrance = async (
   { project }: ScheduleTarget,
 ): Promise<string | undefined> => {
   if (!(await mayAct(ports, schedule))) return 'the credential of its creator is no longer valid';
-  if ((await ports.projects.get(project)) === undefined)
-    return 'a project it runs in was deleted: the schedule is disabled';
+  if ((await ports.projects.get(project)) === undefined) return 'a project it runs in was deleted';
   return undefined;
 };
 

@@ -14,17 +14,17 @@ const httpsPort = 443;
 export const needsTls = ({ port }: Endpoint): boolean => port === httpsPort;
 
 /** EG5: the TLS server name is the host of the tunnel. An address has no server name. */
-export const judgeFirstBytes = ({ host, port }: Endpoint, bytes: Uint8Array): TunnelVerdict => {
+export const judgeFirstBytes = (endpoint: Endpoint, bytes: Uint8Array): TunnelVerdict => {
   const first = readFirstBytes(bytes);
   switch (first.kind) {
     case 'partial':
       return { verdict: 'wait' };
     case 'plain':
-      return port === httpsPort ? refuse('a connection to port 443 must carry TLS') : { verdict: 'pass' };
+      return needsTls(endpoint) ? refuse('a connection to port 443 must carry TLS') : { verdict: 'pass' };
     case 'broken':
       return refuse('the TLS greeting cannot be read');
     case 'hello': {
-      const wanted = host.toLowerCase().replace(/\.$/, '');
+      const wanted = endpoint.host.toLowerCase().replace(/\.$/, '');
       const isAddress = parseAddress(wanted.replace(/^\[|\]$/g, '')) !== undefined;
       if (first.serverName === undefined)
         return isAddress ? { verdict: 'pass' } : refuse('the TLS greeting names no server');
