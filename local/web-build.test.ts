@@ -21,6 +21,11 @@ beforeAll(async () => {
   write('package.json', '{"type":"module"}');
   write('web/index.html', '<script type="module" src="./main.ts"></script>');
   write('web/main.ts', 'document.title = "one";');
+  // Writes one archive, as the real program writes three.
+  write(
+    'operations/package-clients/main.ts',
+    "import { mkdirSync, writeFileSync } from 'node:fs'; mkdirSync(process.argv[2]); writeFileSync(process.argv[2] + '/a.tgz', 'a');",
+  );
   cpSync(join(import.meta.dirname, '..', 'web', 'vite.config.ts'), join(repository, 'web/vite.config.ts'));
 });
 afterAll(() => rm(repository, { recursive: true, force: true }));
@@ -40,6 +45,7 @@ test('a first start builds, a second one does not, a change builds again and rem
   const [first, ...others] = built();
   expect(others).toEqual([]);
   expect(await build()).toEqual([]);
+  expect(readdirSync(join(repository, 'web', 'dist', 'clients'))).toEqual(['a.tgz']);
 
   writeFileSync(join(repository, 'web/main.ts'), 'document.title = "two";');
   const later = new Date(Date.now() + 2000);

@@ -1,5 +1,6 @@
 /**
- * Builds the web app when it was never built or its sources are newer, so that one command is enough after a clone.
+ * Builds the web app, and the archives of the clients beside it, when they were never built or their sources are newer, so
+ * that one command is enough after a clone.
  *
  * The build is written beside the old one and moved over it file by file, the page last: a browser that loads it during
  * the move gets the old or the new one complete, even when two programs build at once. A failed build stops the start.
@@ -13,7 +14,8 @@ type WebBuildOptions = {
   readonly progress: (line: string) => void;
 };
 
-const sourcesOutside = ['sdk', 'shared/contracts', 'shared/domain', 'package-lock.json'];
+const packClients = 'operations/package-clients';
+const sourcesOutside = ['sdk', 'cli', packClients, 'shared/contracts', 'shared/domain', 'package-lock.json'];
 const ignoredFolders = new Set(['dist', 'node_modules']);
 const page = 'index.html';
 
@@ -49,23 +51,30 @@ const buildWeb = async (repository: string): Promise<void> => {
   await mkdir(target, { recursive: true });
   const fresh = await mkdtemp(join(repository, 'node_modules', '.web-build-'));
   try {
-    await runVite(repository, fresh);
-    await replaceFolder(fresh, target);
+    const [app, clients] = [join(fresh, 'app'), join(fresh, 'clients')];
+    await Promise.all([
+      runVite(repository, app),
+      runNode(repository, [join(repository, packClients, 'main.ts'), clients]),
+    ]);
+    await rename(clients, join(app, 'clients'));
+    await replaceFolder(app, target);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
 };
 
-const runVite = (repository: string, outDir: string): Promise<void> =>
+const runVite = (repository: string, outDir: string): Promise<void> => {
+  const vite = join(repository, 'node_modules', 'vite', 'bin', 'vite.js');
+  const config = join(repository, 'web', 'vite.config.ts');
+  return runNode(repository, [vite, 'build', '--config', config, '--outDir', outDir, '--logLevel', 'warn']);
+};
+
+const runNode = (repository: string, parameters: readonly string[]): Promise<void> =>
   new Promise((resolve, reject) => {
-    const vite = join(repository, 'node_modules', 'vite', 'bin', 'vite.js');
-    const config = join(repository, 'web', 'vite.config.ts');
-    const parameters = [vite, 'build', '--config', config, '--outDir', outDir, '--logLevel', 'warn'];
-    // With another value the view library would include its development checks.
-    const env = { NODE_ENV: 'production' };
     const child = spawn(process.execPath, parameters, {
       cwd: repository,
-      env,
+      // With another value the view library would include its development checks.
+      env: { NODE_ENV: 'production' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const printed: string[] = [];

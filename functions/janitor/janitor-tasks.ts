@@ -47,7 +47,7 @@ export const performTask = async (
   settings: JanitorSettings,
 ): Promise<object> => {
   const { lifetimes, poolSize, flavors, mcpTimes: times } = settings;
-  const pool = { size: poolSize, flavors };
+  const pool = { size: poolSize, flavors, template: settings.defaults.template };
   const ports: JanitorPorts = { ...given, invoker: selfServing(given) };
   switch (task.sweep) {
     case 'due':

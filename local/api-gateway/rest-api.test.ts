@@ -18,13 +18,14 @@ afterAll(async () => {
 /** Makes the folder of a web app, with a file that is not for browsers in it and one beside it. */
 const makeWebRoot = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-web-'));
-  await mkdir(join(folder, 'web', 'assets'), { recursive: true });
+  for (const name of ['assets', 'clients']) await mkdir(join(folder, 'web', name), { recursive: true });
   const script = 'export const answer = 42;\n';
   const files = {
     'secret.js': 'secret\n',
     'web/index.html': '<!doctype html>\n<title>Fixture</title>\n',
     'web/app.js': script,
     'web/assets/app-0a1b2c3d.js': script,
+    'web/clients/library-0.1.0.tgz': 'archive',
     'web/tsconfig.json': '{}\n',
   };
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
@@ -257,6 +258,9 @@ test('the web app is served with its content types and a strict policy', async (
     'content-type': 'text/javascript; charset=utf-8',
     'cache-control': 'public, max-age=31536000, immutable',
   });
+  const archive = await fetch(`${url}/clients/library-0.1.0.tgz`);
+  expect(archive.headers.get('content-type')).toBe('application/gzip');
+  expect(archive.headers.get('content-encoding')).toBeNull();
   expect((await fetch(`${url}/app.js`)).headers.get('cache-control')).toBe('no-store');
 });
 

@@ -128,6 +128,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
+  // Of the client libraries.
+  '.tgz': 'application/gzip',
+  '.gz': 'application/gzip',
 };
 
 const securityHeaders = {

@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Flavor } from './flavor.ts';
 import type { OwnerId, ProjectId, WorkspaceId } from './ids.ts';
-import { claimableEntries, entryFlavor, isPoolEntry, poolEntries, poolEntryId } from './pool.ts';
+import {
+  claimableEntries,
+  entryKind,
+  isPoolEntry,
+  type PoolPlan,
+  poolEntries,
+  poolEntryId,
+  reasonToDrain,
+} from './pool.ts';
 import type { SandboxRecord, Workspace } from './sandbox.ts';
+import type { Template } from './template.ts';
 
 const entry = (index: number, sandbox?: Partial<SandboxRecord>): Workspace => ({
   id: poolEntryId(index),
@@ -25,6 +34,12 @@ const entry = (index: number, sandbox?: Partial<SandboxRecord>): Workspace => ({
       }),
 });
 
+const plan: PoolPlan = {
+  size: 12,
+  flavors: { execution: 'large', agent: 'micro' },
+  template: 'science' as Template,
+};
+
 describe('pool entries', () => {
   test('are numbered from 0, as many as the pool holds', () => {
     expect(poolEntries(3)).toEqual(['pool-0', 'pool-1', 'pool-2']);
@@ -37,10 +52,35 @@ describe('pool entries', () => {
   });
 
   test('have the flavors of executions and of agents in turn', () => {
-    const flavors = { execution: 'large', agent: 'micro' } as const;
-    expect(poolEntries(12).map((id) => entryFlavor(id, flavors))).toEqual(
+    expect(poolEntries(12).map((id) => entryKind(id, plan).flavor)).toEqual(
       Array.from({ length: 6 }, () => ['large', 'micro']).flat(),
     );
+  });
+
+  test('have the template of sessions that name none', () => {
+    expect(poolEntries(2).map((id) => entryKind(id, plan).template)).toEqual(['science', 'science']);
+  });
+});
+
+describe('a pool entry is kept', () => {
+  const kept = { flavor: 'large', template: 'science' } as const;
+
+  test.each([
+    ['of its kind', entry(0, kept), undefined],
+    ['without a sandbox', entry(0), undefined],
+    ['beyond the size', entry(12, kept), 'the pool became smaller'],
+    [
+      'of the size before',
+      entry(0, { ...kept, flavor: 'small' }),
+      'the pool holds large sandboxes of template science here',
+    ],
+    [
+      'of the template before',
+      entry(1, { flavor: 'micro' }),
+      'the pool holds micro sandboxes of template science here',
+    ],
+  ])('or drained: one %s', (_, workspace, reason) => {
+    expect(reasonToDrain(workspace, plan)).toBe(reason);
   });
 });
 

@@ -79,3 +79,18 @@ test('a connected client is listed and ended', async () => {
   await page.getByText('a client disconnected').first().waitFor();
   expect(await statusOfMcp(tokens?.access_token)).toBe(401);
 });
+
+test('the commands that install the clients name archives of this deployment', async () => {
+  const page = await openApp(cloud, { viewport: phone });
+  await page.goto(`${cloud.url}/#/connections`);
+  const section = page.getByRole('region', { name: 'For programs and terminals' });
+  await section.waitFor();
+  expect(await axe(page)).toEqual([]);
+  await screenshot(page, 'connections-clients-phone');
+  const commands = await section.locator('code').allTextContents();
+  expect(commands.map((command) => command.split(' ')[0])).toEqual(['npm', 'pip', 'npm']);
+  for (const command of commands) {
+    const answer = await fetch(command.split(' ').at(-1) ?? '');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/gzip']);
+  }
+});

@@ -208,7 +208,7 @@ test('a smaller pool stops its last pool entry', async () => {
     },
   };
   const flavors = { execution: 'micro', agent: 'micro' } as const;
-  expect(await drainPool(ports as unknown as SandboxDeps, { size: 1, flavors })).toBe(1);
+  expect(await drainPool(ports as unknown as SandboxDeps, { size: 1, flavors, template: 'python' })).toBe(1);
   const after = await eventually(
     () => sandboxRecord(cloud, 'pool-1'),
     ({ state }) => state === 'stopped',

@@ -22,14 +22,14 @@ export type InstalledPackage = {
 const searchPath = process.env['PATH'] ?? '';
 
 /** The project's own programs come first, as npm arranges it for a script. */
-const ownPath = [join(repository, 'node_modules', '.bin'), searchPath].join(delimiter);
+export const ownPath = [join(repository, 'node_modules', '.bin'), searchPath].join(delimiter);
 
 /** Where files run in parallel, only one of them can pack. */
 export const buildPackage = async (): Promise<InstalledPackage> => {
   const installed = await makeFolder();
   await mkdir(installed.path(), { recursive: true });
   await copyFile(join(repository, 'sdk', 'package.json'), installed.path('package.json'));
-  const build = join(repository, 'operations', 'package-sdk', 'main.ts');
+  const build = join(repository, 'operations', 'package-clients', 'prepack.ts');
   await run(process.execPath, [build, installed.path('dist')]);
   return installed;
 };

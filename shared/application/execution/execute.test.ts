@@ -106,7 +106,7 @@ describe('a result', () => {
   ] as const)('of a first call %s waits for so many rounds to the table', async (_, template, rounds) => {
     const quiet = open();
     const pooled = { ...quiet.ports, poolSize: 1 };
-    await fillPool(pooled, { size: 1, flavors: { execution: 'micro', agent: 'micro' } });
+    await fillPool(pooled, { size: 1, flavors: { execution: 'micro', agent: 'micro' }, template: 'python' });
     await pooled.workspaces.markReady(poolEntryId(0), 1, { at: 1 });
     const count = countRounds(quiet.hooks);
     let before = 0;

@@ -1,23 +1,18 @@
 /**
- * Keeps the warm pool at its size: empty pool entries are started, pool entries beyond the size are stopped.
+ * Keeps the warm pool as the settings ask: empty pool entries are started; those beyond its size, and those of
+ * another flavor or template than the settings name now, are stopped.
  *
  * Safe to run concurrently: one caller claims a pool entry's generation. A start without capacity leaves its pool
  * entry empty until the next sweep.
  */
 
-import type { Flavor } from '../../domain/flavor.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { entryFlavor, isPoolEntry, poolEntries } from '../../domain/pool.ts';
+import { entryKind, isPoolEntry, type PoolPlan, poolEntries, reasonToDrain } from '../../domain/pool.ts';
 import { defaultProject, deploymentOwner } from '../../domain/principal.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { startEntry } from '../sandbox/start-sandbox.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
-
-export type PoolPlan = {
-  readonly size: number;
-  readonly flavors: { readonly execution: Flavor; readonly agent: Flavor };
-};
 
 export type PoolReport = { readonly started: number; readonly ready: number };
 
@@ -36,12 +31,12 @@ export const fillPool = async (ports: SandboxDeps, plan: PoolPlan): Promise<Pool
 
 const fillEntry = async (
   ports: SandboxDeps,
-  { flavors }: PoolPlan,
+  plan: PoolPlan,
   entry: Workspace | WorkspaceId,
 ): Promise<boolean> => {
   const known = typeof entry === 'string' ? await makeEntry(ports, entry) : entry;
   if (known.sandbox !== undefined && known.sandbox.state !== 'stopped') return false;
-  return startEntry(ports, known, entryFlavor(known.id, flavors));
+  return startEntry(ports, known, entryKind(known.id, plan));
 };
 
 const makeEntry = async ({ workspaces, world }: SandboxDeps, id: WorkspaceId): Promise<Workspace> => {
@@ -56,15 +51,13 @@ const makeEntry = async ({ workspaces, world }: SandboxDeps, id: WorkspaceId): P
   return (await workspaces.get(id)) ?? entry;
 };
 
-/** Stops the pool entries beyond the pool's size. */
+/** Stops the pool entries that the pool does not keep. A claim that comes first wins. */
 export const drainPool = async (ports: SandboxDeps, plan: PoolPlan): Promise<number> => {
-  const request = new Set(poolEntries(plan.size));
   let drained = 0;
   for await (const workspaces of ports.workspaces.live()) {
     for (const entry of workspaces) {
-      if (!isPoolEntry(entry.id) || request.has(entry.id)) continue;
-      const stop = { reason: 'the pool became smaller' };
-      if (await requestStop(ports, entry, stop)) drained += 1;
+      const reason = isPoolEntry(entry.id) ? reasonToDrain(entry, plan) : undefined;
+      if (reason !== undefined && (await requestStop(ports, entry, { reason }))) drained += 1;
     }
   }
   return drained;

@@ -27,7 +27,7 @@ const open = async (template: string) => {
     },
   };
   const ports = { ...quiet.ports, link, poolSize: 1 };
-  await fillPool(ports, { size: 1, flavors });
+  await fillPool(ports, { size: 1, flavors, template: 'python' });
   await ports.workspaces.markReady(poolEntryId(0), 1, { at: 1 });
   const session = newSession({ template, flavor: 'micro' });
   await ports.sessions.create(session, { workspace: workspaceOf(session) });

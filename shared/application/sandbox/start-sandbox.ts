@@ -6,7 +6,7 @@
  */
 
 import { isSameNetwork, type Network } from '../../domain/egress-policy.ts';
-import { type Flavor, smallerFlavor } from '../../domain/flavor.ts';
+import { smallerFlavor } from '../../domain/flavor.ts';
 import { nextGeneration } from '../../domain/generation.ts';
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
@@ -216,9 +216,12 @@ export const reissueStart = async (ports: SandboxDeps, named: Named): Promise<vo
 };
 
 /** Starts the unclaimed sandbox of one pool entry. */
-export const startEntry = async (ports: SandboxDeps, entry: Workspace, flavor: Flavor): Promise<boolean> => {
-  const generation = nextGeneration(entry);
-  const sandbox = newRecord(ports, { flavor, template: 'python', generation });
+export const startEntry = async (
+  ports: SandboxDeps,
+  entry: Workspace,
+  kind: Pick<SandboxRecord, 'flavor' | 'template'>,
+): Promise<boolean> => {
+  const sandbox = newRecord(ports, { ...kind, generation: nextGeneration(entry) });
   if ((await ports.workspaces.claimStart(entry.id, sandbox)) !== 'claimed') return false;
   const named = { workspaceId: entry.id, sandbox };
   let taskArn: string;
