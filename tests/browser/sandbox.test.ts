@@ -270,6 +270,21 @@ test('an upload replaces a file only after a question', async () => {
   expect(await read(id, 'notes.txt')).toBe('new');
 });
 
+test('a download that fails is tried again', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'text');
+  const page = await openApp(cloud, { expects: /ERR_FAILED/ });
+  await visit(page, id);
+  await item(page, 'notes.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
+  await page.route(/\/files\/notes\.txt/, (route) => route.abort(), { times: 1 });
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByText('The server does not answer.').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  expect((await download).suggestedFilename()).toBe('notes.txt');
+});
+
 test('a picture is shown, and binary files are named so', async () => {
   const id = await open();
   const png =

@@ -4,6 +4,7 @@ import {
   cutFolders,
   joined,
   parentOf,
+  readFile,
   rowsOf,
   typesAt,
   useWorkspaceTree,
@@ -83,6 +84,20 @@ test('what is at some paths is found with one list of each folder, and a missing
     ['src/deep', 'directory'],
   ]);
   expect(asked).toEqual(['.', 'src', 'src/deep']);
+});
+
+test('a file that breaks off says what to do', async () => {
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal('fetch', async () => {
+    const pull = (controller: ReadableStreamDefaultController) =>
+      controller.error(new TypeError('terminated'));
+    return new Response(new ReadableStream({ pull }));
+  });
+  await expect(readFile('s1', 'a.txt')).rejects.toMatchObject({
+    code: 'connection_lost',
+    message: 'The download broke off before its end.',
+    suggestions: [expect.stringContaining('Check your connection'), expect.stringContaining('try again')],
+  });
 });
 
 describe('a folder with more entries than a list has', () => {

@@ -126,10 +126,31 @@ export const downloadFolder = async (sessionId: string, path: string): Promise<v
     `${nameOf(path)}.tar.gz`,
   );
 
-const streamed = async (
+const streamed = (
   sessionId: string,
   open: (files: SandboxFiles) => Promise<ReadableStream<Uint8Array>>,
-): Promise<Blob> => new Response((await withFiles(sessionId, open)) as BodyInit).blob();
+): Promise<Blob> =>
+  withFiles(sessionId, async (files) => {
+    const body = new Response((await open(files)) as BodyInit);
+    return body.blob().catch((cause: unknown) => {
+      throw brokenOff(cause);
+    });
+  });
+
+/** A browser does not tell why the body of an answer ended early. */
+const brokenOff = (cause: unknown): SallyportError =>
+  new SallyportError(
+    0,
+    {
+      code: 'connection_lost',
+      message: 'The download broke off before its end.',
+      suggestions: [
+        'Check your connection, and that the server is running.',
+        'A file that is written while it is read breaks off, too: then try again.',
+      ],
+    },
+    { cause },
+  );
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
