@@ -285,6 +285,30 @@ test('a download that fails is tried again', async () => {
   expect((await download).suggestedFilename()).toBe('notes.txt');
 });
 
+test('a token that may not write gets no sign that files could be dropped', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'text');
+  const { token } = await cloud.ask<{ readonly token: string }>('/api/tokens', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'reader', scope: 'admin:ro' }),
+  });
+  for (const [given, isOver] of [
+    [token, false],
+    [cloud.token, true],
+  ] as const) {
+    const page = await openApp({ url: cloud.url, token: given });
+    await visit(page, id);
+    await item(page, 'notes.txt').waitFor();
+    const pane = page.getByRole('region', { name: 'Files', exact: true });
+    await pane.evaluate(async (element) => {
+      const options = { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() };
+      element.dispatchEvent(new DragEvent('dragover', options));
+      await new Promise(requestAnimationFrame);
+    });
+    expect(await pane.evaluate((element) => element.classList.contains('over'))).toBe(isOver);
+  }
+});
+
 test('a picture is shown, and binary files are named so', async () => {
   const id = await open();
   const png =
