@@ -56,6 +56,7 @@ test('files chosen before the first message go with it', async () => {
   await pick(page, [image, notes]);
   const chosen = page.getByRole('list', { name: 'Attached files' });
   await chosen.locator('img').waitFor();
+  await page.getByText('Write a message: the files are sent with it.').waitFor();
   expect(await axe(page)).toEqual([]);
   await screenshot(page, 'attachments-new');
   await say(page, 'look at these');
@@ -98,7 +99,7 @@ test('files are dropped and pasted into an open session, and can be removed', as
   ]);
 });
 
-test('a failed upload keeps the message back and is repeated; a refused file is left out', async () => {
+test('a failed upload keeps the message back and is repeated; a refused file holds it until it is removed', async () => {
   const page = await openApp(cloud, { expects: /ERR_FAILED/ });
   await say(page, 'hello');
   await ended(page);
@@ -113,22 +114,51 @@ test('a failed upload keeps the message back and is repeated; a refused file is 
   await again.waitFor({ state: 'detached' });
   await page.getByRole('progressbar').first().waitFor({ state: 'detached' });
   await say(page, 'take it');
+  await page.getByText('Remove huge.png first: it cannot be sent.').waitFor();
+  expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  expect(await page.getByLabel('Message').inputValue()).toBe('take it');
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Remove huge.png' }).click();
+  await page.getByLabel('Message').press('Enter');
   await ended(page, 2);
   expect(await attachedIn(page)).toEqual([expect.stringMatching(/-notes\.txt$/)]);
+});
+
+/** Uploads that wait, until they are let through. */
+const holdUploads = async (page: Page): Promise<() => void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(/\/files\//, async (route) => {
+    await promise;
+    // One that was cancelled is over.
+    await route.continue().catch(() => undefined);
+  });
+  return resolve;
+};
+
+test('a first message waits for its files, and to remove one calls it off', async () => {
+  const page = await openApp(cloud);
+  const release = await holdUploads(page);
+  await page.getByLabel('Message').waitFor();
+  await pick(page, [image, notes]);
+  await say(page, 'look at these');
+  await page.getByText('Sent when the files are uploaded. To call it off, remove a file.').waitFor();
+  await page.getByRole('progressbar').first().waitFor();
+  expect(await page.getByLabel('Message').inputValue()).toBe('');
+  await page.getByRole('button', { name: 'Remove notes.txt' }).click();
+  await page.getByText('Not sent, since not every file was uploaded.').waitFor();
+  expect(await page.getByLabel('Message').inputValue()).toBe('look at these');
+  await page.getByLabel('Message').press('Enter');
+  release();
+  await ended(page);
+  expect(await attachedIn(page)).toEqual([expect.stringMatching(/-red\.png$/)]);
+  expect(await page.locator('[data-kind="question"]').count()).toBe(1);
 });
 
 test('a message that is sent during an upload says that it waits, and is sent after it; an edit calls it off', async () => {
   const page = await openApp(cloud);
   await say(page, 'hello');
   await ended(page);
-  let release = (): void => undefined;
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(/\/files\//, async (route) => {
-    await isReleased;
-    await route.continue();
-  });
+  const release = await holdUploads(page);
   await pick(page, [notes]);
   await page.getByRole('progressbar').waitFor();
   await say(page, 'take it');

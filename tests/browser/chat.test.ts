@@ -58,7 +58,7 @@ test('two calls are approved one after the other', async () => {
   await say(page, '$ echo first > a.txt && cat a.txt\n$ echo second');
   await place(page, '1 of 2');
   // The number comes by a frame of its own.
-  await page.waitForFunction(() => document.title === '(1) Chat · Sallyport');
+  await page.waitForFunction(() => /^\(1\) \$ echo first.* · Sallyport$/.test(document.title));
   await page.getByRole('navigation', { name: 'Recent sessions' }).getByText('needs approval').waitFor();
   await screenshot(page, 'approval');
   await approve(page);
@@ -94,7 +94,7 @@ test("a child's call is shown and approved in its parent's chat", async () => {
     .filter({ hasText: 'needs approval' })
     .locator(child)
     .waitFor();
-  await page.waitForFunction(() => document.title === '(1) Chat · Sallyport');
+  await page.waitForFunction(() => /^\(1\) call session.* · Sallyport$/.test(document.title));
   await screenshot(page, 'approval-child');
   await page.route(/\/approvals\//, (route) => route.abort(), { times: 1 });
   await approve(page);

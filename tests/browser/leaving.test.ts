@@ -57,6 +57,23 @@ test('each session keeps its draft over other pages and a reload, until it is se
   await written(page).toBe('for a new one');
 });
 
+test('a window has the name of its session, and another session on the page is announced', async () => {
+  const [one, two] = await twoSessions();
+  const page = await openApp(cloud);
+  const titleIs = (title: string) => expect.poll(() => page.title()).toBe(title);
+  const announced = () =>
+    page.evaluate(() => document.querySelector('[role="status"].unseen')?.textContent.trim() ?? '');
+  await goTo(page, cloud, `/chat/${one}`);
+  await titleIs('One · Sallyport');
+  await goTo(page, cloud, `/chat/${two}`);
+  await titleIs('Two · Sallyport');
+  await expect.poll(announced).toBe('Two');
+  await goTo(page, cloud, `/sessions/${two}/sandbox`);
+  await titleIs('Sandbox of “Two” · Sallyport');
+  await goTo(page, cloud, '/projects');
+  await titleIs('Projects · Sallyport');
+});
+
 /** Requests for a new session that wait, until each is let through or fails. */
 const holdSessions = async (page: Page) => {
   const { promise, resolve } = Promise.withResolvers<'continue' | 'abort'>();

@@ -207,6 +207,108 @@ test('files are uploaded whole and in parts, downloaded and deleted', async () =
   expect((await cloud.request(`/api/sessions/${id}/files/large.bin`)).status).toBe(404);
 });
 
+/** Changes of files that wait, until they are let through. */
+const holdChanges = async (page: Page): Promise<() => void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(/\/files\//, async (route) => {
+    if (route.request().method() === 'PUT') await promise;
+    // One that was cancelled is over.
+    await route.continue().catch(() => undefined);
+  });
+  return resolve;
+};
+const textFile = (name: string, text: string) => ({
+  name,
+  mimeType: 'text/plain',
+  buffer: Buffer.from(text),
+});
+
+test('an upload is cancelled and tried again, and is not left without a question', async () => {
+  const id = await open();
+  await put(id, 'keep.txt', 'kept');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'keep.txt').waitFor();
+  const release = await holdChanges(page);
+  await page.getByLabel('Files to upload').setInputFiles([textFile('a.txt', 'a'), textFile('b.txt', 'b')]);
+  await page.getByRole('button', { name: 'Cancel a.txt' }).click();
+  await page.getByText('0 of 2 uploaded, 1 cancelled').waitFor();
+  await page.getByRole('progressbar', { name: 'Upload of b.txt' }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Open in chat' }).click();
+  await page.getByRole('alertdialog').getByText('1 file is not uploaded yet').waitFor();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  const asked = page.waitForEvent('dialog');
+  await page.close({ runBeforeUnload: true });
+  const question = await asked;
+  expect(question.type()).toBe('beforeunload');
+  await question.dismiss();
+  release();
+  await page.getByText('1 of 2 uploaded, 1 cancelled').waitFor();
+  await page.getByRole('button', { name: 'Upload a.txt again' }).click();
+  await page.getByText('2 of 2 uploaded').waitFor();
+  expect([await read(id, 'a.txt'), await read(id, 'b.txt')]).toEqual(['a', 'b']);
+  await page.getByRole('link', { name: 'Open in chat' }).click();
+  await page.getByLabel('Message').waitFor();
+});
+
+test('an upload replaces a file only after a question', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'old');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'notes.txt').waitFor();
+  const pick = () => page.getByLabel('Files to upload').setInputFiles([textFile('notes.txt', 'new')]);
+  const question = page.getByRole('alertdialog', { name: 'Replace notes.txt?' });
+  await pick();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
+  expect([await page.getByLabel('Uploads').count(), await read(id, 'notes.txt')]).toEqual([0, 'old']);
+  await pick();
+  await question.getByRole('button', { name: 'Replace' }).click();
+  await page.getByText('1 of 1 uploaded').waitFor();
+  expect(await read(id, 'notes.txt')).toBe('new');
+});
+
+test('a download that fails is tried again', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'text');
+  const page = await openApp(cloud, { expects: /ERR_FAILED/ });
+  await visit(page, id);
+  await item(page, 'notes.txt').click();
+  await page.getByRole('button', { name: 'Edit' }).waitFor();
+  await page.route(/\/files\/notes\.txt/, (route) => route.abort(), { times: 1 });
+  await page.getByRole('button', { name: 'Download' }).click();
+  await page.getByText('The server does not answer.').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  expect((await download).suggestedFilename()).toBe('notes.txt');
+});
+
+test('a token that may not write gets no sign that files could be dropped', async () => {
+  const id = await open();
+  await put(id, 'notes.txt', 'text');
+  const { token } = await cloud.ask<{ readonly token: string }>('/api/tokens', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'reader', scope: 'admin:ro' }),
+  });
+  for (const [given, isOver] of [
+    [token, false],
+    [cloud.token, true],
+  ] as const) {
+    const page = await openApp({ url: cloud.url, token: given });
+    await visit(page, id);
+    await item(page, 'notes.txt').waitFor();
+    const pane = page.getByRole('region', { name: 'Files', exact: true });
+    await pane.evaluate(async (element) => {
+      const options = { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() };
+      element.dispatchEvent(new DragEvent('dragover', options));
+      await new Promise(requestAnimationFrame);
+    });
+    expect(await pane.evaluate((element) => element.classList.contains('over'))).toBe(isOver);
+  }
+});
+
 test('a picture is shown, and binary files are named so', async () => {
   const id = await open();
   const png =

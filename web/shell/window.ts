@@ -1,8 +1,8 @@
 /**
- * The window of the app: its title and icon, which show the number of pending approvals, the page that could not be loaded,
- * and its theme, stored in this browser.
+ * The window of the app: its title, which names the session or the page, and its icon, both with the number of pending approvals; the page
+ * that could not be loaded; and its theme, stored in this browser.
  */
-import { computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { computed, onScopeDispose, type ShallowRef, shallowRef, watch, watchEffect } from 'vue';
 import { useRoute } from 'vue-router';
 import { waitingCalls } from '../session/live-session.ts';
 import { waitingCount } from '../waiting/pending-approvals.ts';
@@ -19,6 +19,21 @@ export const loadFailedPage = (): void => {
   location.reload();
 };
 
+const shownSession = shallowRef<string>();
+
+/** Title of the session that is shown, once it is known. */
+export const sessionTitle: Readonly<ShallowRef<string | undefined>> = shownSession;
+
+/** Names the window after a session, as long as the caller is shown. */
+export const useSessionTitle = (title: () => string | undefined): void => {
+  watchEffect(() => {
+    shownSession.value = title();
+  });
+  onScopeDispose(() => {
+    shownSession.value = undefined;
+  });
+};
+
 const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;
 
 export const usePageTitle = (): void => {
@@ -26,7 +41,7 @@ export const usePageTitle = (): void => {
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   const plainIcon = icon?.href ?? '';
   watch(
-    [() => route.meta.title, waitingShown] as const,
+    [() => sessionTitle.value ?? route.meta.title, waitingShown] as const,
     ([title, waiting]) => {
       const name = title === undefined ? 'Sallyport' : `${title} · Sallyport`;
       document.title = waiting > 0 ? `(${waiting}) ${name}` : name;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { useAttachments } from './attachments.ts';
+import { hasRefused, useAttachments } from './attachments.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -25,6 +25,31 @@ test('files that are cleared while they are sent belong to no message: another s
   clear();
   expect(await sending).toBe(undefined);
   expect(await sendAll()).toEqual([]);
+});
+
+test('a file that is removed while a message waits calls the message off at once', async () => {
+  stubServer();
+  const { rows, add, sendAll, remove } = useAttachments(() => 's1');
+  add([new File(['a'], 'a.txt'), new File(['b'], 'b.txt')]);
+  await vi.waitFor(() => expect(rows.value.map(({ state }) => state)).toEqual(['failed', 'sending']), {
+    timeout: 50_000,
+  });
+  const sending = sendAll();
+  const [first] = rows.value;
+  if (first) remove(first);
+  expect(await sending).toBe(undefined);
+  expect(rows.value.map(({ file, state }) => [file.name, state])).toEqual([['b.txt', 'sending']]);
+});
+
+test('a message does not go without a file that was refused', async () => {
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal('fetch', async () => Response.json({ path: 'a', size: 1 }));
+  const { rows, add, sendAll, remove } = useAttachments(() => 's1');
+  add([new File(['a'], 'a.txt'), new File([new Uint8Array(3_600_000)], 'large.png', { type: 'image/png' })]);
+  expect([await sendAll(), hasRefused(rows.value)]).toEqual([undefined, true]);
+  const [, refused] = rows.value;
+  if (refused) remove(refused);
+  expect([await sendAll(), hasRefused(rows.value)]).toEqual([[expect.stringMatching(/-a\.txt$/)], false]);
 });
 
 test('a message waits for the uploads that run, and has their files', async () => {

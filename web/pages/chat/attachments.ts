@@ -1,8 +1,8 @@
 /**
  * Files chosen for the next message and their uploads to the workspace, each under a name of its own.
  *
- * Files beyond the limit of a message, empty ones and images too large for a model are refused before they are sent. Without
- * a session they wait for `sendAll`.
+ * Files beyond the limit of a message, those that are too large and images too large for a model are refused before they are sent. A message
+ * goes with all of its files or not at all. Without a session they wait for `sendAll`.
  */
 import { type Ref, shallowRef } from 'vue';
 import { attachedImageBytesMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
@@ -22,14 +22,18 @@ export type Attachments = {
   readonly add: (files: readonly File[]) => void;
   readonly remove: (row: ChosenFile) => void;
   /**
-   * Uploads what is not there yet, and waits for uploads that run. The paths, or undefined when an upload failed or the files were cleared
-   * concurrently; refused files are left out.
+   * Uploads what is not there yet, and waits for uploads that run. The paths, or undefined: an upload failed, a file was refused, or, at
+   * once, one was removed while this waited.
    */
   readonly sendAll: () => Promise<readonly string[] | undefined>;
   /** Another session takes them: each waits for `sendAll` again. */
   readonly restart: () => void;
   readonly clear: () => void;
 };
+
+/** Until they are removed, the message is held. */
+export const hasRefused = (rows: readonly ChosenFile[]): boolean =>
+  rows.some(({ state }) => state === 'refused');
 
 const nameCharactersMax = 120;
 
@@ -38,7 +42,7 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
   const rows = shallowRef<readonly ChosenFile[]>([]);
   const stops = new Map<string, AbortController>();
   const running = new Set<Promise<void>>();
-  let clearings = 0;
+  const waits = new Set<(none: undefined) => void>();
 
   const change = (path: string, fields: Partial<ChosenFile>): void => {
     rows.value = rows.value.map((row) => (row.path === path ? { ...row, ...fields } : row));
@@ -74,13 +78,15 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
     // Files may be added while these are sent.
     while (running.size > 0) await Promise.all(running);
   };
-  const sendAll: Attachments['sendAll'] = async () => {
-    const [clearingsBefore, hadFiles] = [clearings, rows.value.length > 0];
-    await send(['waiting', 'failed']);
-    if (hadFiles && clearings !== clearingsBefore) return undefined;
-    const taken = rows.value.filter(({ state }) => state !== 'refused');
-    return taken.every(({ state }) => state === 'done') ? taken.map(({ path }) => path) : undefined;
-  };
+  const sendAll: Attachments['sendAll'] = () =>
+    new Promise((resolve) => {
+      waits.add(resolve);
+      void send(['waiting', 'failed']).then(() => {
+        waits.delete(resolve);
+        const isWhole = rows.value.every(({ state }) => state === 'done');
+        resolve(isWhole ? rows.value.map(({ path }) => path) : undefined);
+      });
+    });
   const add: Attachments['add'] = (files) => {
     const room = attachmentsPerMessageMax - rows.value.filter(({ state }) => state !== 'refused').length;
     rows.value = [...rows.value, ...files.map((file, index) => chosen(file, index < room))];
@@ -90,13 +96,15 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
     stops.get(path)?.abort();
     stops.delete(path);
   };
+  const drop = (dropped: readonly ChosenFile[]): void => {
+    for (const { path } of dropped) forget(path);
+    rows.value = rows.value.filter((row) => !dropped.some(({ path }) => path === row.path));
+    if (dropped.length > 0) for (const end of waits) end(undefined);
+  };
   return {
     rows,
     add,
-    remove: ({ path }) => {
-      forget(path);
-      rows.value = rows.value.filter((row) => row.path !== path);
-    },
+    remove: (row) => drop([row]),
     sendAll,
     restart: () => {
       for (const { path } of rows.value) forget(path);
@@ -104,11 +112,7 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
         row.state === 'refused' ? row : { ...row, state: 'waiting', sent: 0, problem: '' },
       );
     },
-    clear: () => {
-      clearings += 1;
-      for (const { path } of rows.value) forget(path);
-      rows.value = [];
-    },
+    clear: () => drop(rows.value),
   };
 };
 

@@ -23,6 +23,15 @@ beforeEach(() => {
   vi.stubGlobal('location', { origin: 'http://x.example', hash: '', pathname: '/', search: '' });
   vi.stubGlobal('document', { addEventListener: () => undefined, visibilityState: 'visible' });
   vi.stubGlobal('addEventListener', () => undefined);
+  // The sign-out of one test is not that of another tab in the next.
+  vi.stubGlobal(
+    'BroadcastChannel',
+    class {
+      addEventListener = () => undefined;
+      postMessage = () => undefined;
+      close = () => undefined;
+    },
+  );
   vi.stubGlobal('fetch', (url: string, { method, body }: RequestInit) => {
     const route = `${method} ${url.replace('http://x.example', '')}`;
     asked.push(typeof body === 'string' ? `${route} ${body}` : route);
@@ -219,6 +228,36 @@ test('without another choice the same session gets the file and the message', as
   expect(sentTo()).toEqual(['PUT /api/sessions/s1/files', 'POST /api/sessions/s1/messages']);
   setDraft('', '');
 });
+
+test.each(['session', 'upload'])(
+  'a file that is removed during the request for its %s calls the message off',
+  async (during) => {
+    const { firstMessage, setDraft, draftOf } = await load();
+    const { attachments } = firstMessage;
+    const opened: string[] = [];
+    firstMessage.enter(async (id) => opened.push(id));
+    attachments.add([new File(['a'], 'a.txt'), new File(['b'], 'b.txt')]);
+    const [row] = attachments.rows.value;
+    const [made, put] = [held(), held()];
+    if (during === 'session') answers['POST /api/sessions'] = made.promise;
+    else answers[`PUT /api/sessions/s1/files/${row?.path}`] = put.promise;
+    setDraft('', 'read them');
+    const sending = firstMessage.send('read them');
+    if (during === 'upload') await vi.waitFor(() => expect(sentTo()).toContain('PUT /api/sessions/s1/files'));
+    if (row) attachments.remove(row);
+    made.resolve(Response.json({ id: 's1' }));
+    await sending;
+    expect(sentTo()).not.toContain('POST /api/sessions/s1/messages');
+    expect([draftOf(''), opened, firstMessage.isSending.value]).toEqual(['read them', [], false]);
+    expect(String(firstMessage.error.value)).toContain('Not sent');
+    put.resolve(Response.json({}));
+    await firstMessage.send('read them');
+    const last = messageOf(asked.findLast((line) => line.startsWith('POST /api/sessions/s1/messages')));
+    expect(last).toMatchObject({ attachments: [{ path: expect.stringMatching(/-b\.txt$/) }] });
+    expect(opened).toEqual(['s1']);
+    setDraft('', '');
+  },
+);
 
 test('a session that got no message ends when its page is left', async () => {
   const { firstMessage, setDraft } = await withFailedFile();

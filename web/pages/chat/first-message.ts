@@ -79,14 +79,16 @@ const abandon = (): void => {
 };
 
 const deliver = async (text: string, isForgotten: () => boolean): Promise<void> => {
+  const { value: chosen } = attachments.rows;
   const session = await sessionOf();
   if (isForgotten()) return;
   made.value = session;
   const { id } = session;
   const paths = await attachments.sendAll();
   if (isForgotten()) return;
-  if (paths === undefined)
-    throw new Error('Not every file could be uploaded. Remove those that failed, or send again.');
+  // One that was removed since calls the message off.
+  if (!paths || chosen.some(({ path }) => !paths.includes(path)))
+    throw new Error('Not sent, since not every file was uploaded. Remove those that failed, or send again.');
   if (open === undefined) notify('Started a new session');
   else await open(id);
   if (isForgotten()) return;

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FileEntry } from '#sdk/routes.ts';
-import { cutFolders, joined, parentOf, rowsOf, useWorkspaceTree, versionOf } from './workspace-files.ts';
+import {
+  cutFolders,
+  joined,
+  parentOf,
+  readFile,
+  rowsOf,
+  typesAt,
+  useWorkspaceTree,
+  versionOf,
+} from './workspace-files.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -59,6 +68,38 @@ test('of two reads of a folder the newer one counts, whichever is answered first
   expect(tree.folders.value.get('')?.entries.map(({ name }) => name)).toEqual(['new.txt']);
 });
 
+test('what is at some paths is found with one list of each folder, and a missing folder is not asked for', async () => {
+  const asked: string[] = [];
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal('fetch', async (url: string) => {
+    const path = new URL(url).searchParams.get('path') ?? '';
+    asked.push(path);
+    const { entries } = folders.get(path === '.' ? '' : path) ?? whole([]);
+    return Response.json({ files: entries });
+  });
+  const paths = ['b9.txt', 'b9.txt/below', 'new.txt', 'src/main.py', 'src/deep', 'src/deep/y', 'new/deep/z'];
+  expect([...(await typesAt('s1', paths))]).toEqual([
+    ['b9.txt', 'file'],
+    ['src/main.py', 'file'],
+    ['src/deep', 'directory'],
+  ]);
+  expect(asked).toEqual(['.', 'src', 'src/deep']);
+});
+
+test('a file that breaks off says what to do', async () => {
+  vi.stubGlobal('location', { origin: 'http://x.example' });
+  vi.stubGlobal('fetch', async () => {
+    const pull = (controller: ReadableStreamDefaultController) =>
+      controller.error(new TypeError('terminated'));
+    return new Response(new ReadableStream({ pull }));
+  });
+  await expect(readFile('s1', 'a.txt')).rejects.toMatchObject({
+    code: 'connection_lost',
+    message: 'The download broke off before its end.',
+    suggestions: [expect.stringContaining('Check your connection'), expect.stringContaining('try again')],
+  });
+});
+
 describe('a folder with more entries than a list has', () => {
   const modifiedAt = '2026-01-02T00:00:00.000Z';
   const answer = (address: string, method: string): Response => {
@@ -86,5 +127,6 @@ describe('a folder with more entries than a list has', () => {
   test('has a file that the list leaves out', async () => {
     expect(await versionOf('s1', 'z.txt')).toMatchObject({ size: 7, modifiedAt });
     expect(await versionOf('s1', 'nothing.txt')).toBeUndefined();
+    expect([...(await typesAt('s1', ['a.txt', 'z.txt', 'nothing.txt'])).keys()]).toEqual(['a.txt', 'z.txt']);
   });
 });

@@ -7,7 +7,7 @@
 import { type Ref, type ShallowRef, shallowRef } from 'vue';
 import { SallyportError } from '#sdk/errors.ts';
 import type { FileEntry } from '#sdk/routes.ts';
-import type { SandboxFiles } from '#sdk/sandbox-files.ts';
+import type { FileStat, SandboxFiles } from '#sdk/sandbox-files.ts';
 import { withFiles } from '../../api/request.ts';
 
 /** Size of one request, and the step of the progress. */
@@ -43,9 +43,12 @@ export const removeFile = (sessionId: string, path: string): Promise<void> =>
   withFiles(sessionId, (files) => files.remove(path));
 
 /** Undefined for a missing file. */
-export const versionOf = async (sessionId: string, path: string): Promise<Version | undefined> => {
+export const versionOf = (sessionId: string, path: string): Promise<Version | undefined> =>
+  orMissing(findIn(sessionId, parentOf(path), nameOf(path)));
+
+const orMissing = async <T>(asked: Promise<T>): Promise<T | undefined> => {
   try {
-    return await findIn(sessionId, parentOf(path), nameOf(path));
+    return await asked;
   } catch (error) {
     if (error instanceof SallyportError && error.code === 'file_not_found') return undefined;
     throw error;
@@ -56,19 +59,34 @@ export const versionOf = async (sessionId: string, path: string): Promise<Versio
 const findIn = async (sessionId: string, folder: string, name: string): Promise<Version | undefined> => {
   const { entries, isCut } = await listFolder(sessionId, folder);
   const found = entries.find((entry) => entry.name === name);
-  if (found !== undefined || !isCut) return found;
-  return withFiles(sessionId, (files) => files.stat(joined(folder, name)));
+  return found !== undefined || !isCut ? found : statOf(sessionId, joined(folder, name));
 };
 
-/** Walks down from the root, so that a missing folder is never requested. */
-export const isThere = async (sessionId: string, path: string): Promise<boolean> => {
-  let folder = '';
-  for (const name of path.split('/')) {
-    const path: string = joined(folder, name);
-    if ((await versionOf(sessionId, path)) === undefined) return false;
-    folder = path;
+const statOf = (sessionId: string, path: string): Promise<FileStat> =>
+  withFiles(sessionId, (files) => files.stat(path));
+
+/** The types of what is at these paths. Walks down from the root, so that a missing folder is never requested, and lists each folder once. */
+export const typesAt = async (
+  sessionId: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const lists = new Map<string, FolderList>();
+  const typeAt = async (path: string): Promise<string | undefined> => {
+    const folder = parentOf(path);
+    const above = folder === '' ? 'directory' : await typeAt(folder);
+    if (above === undefined || above === 'file') return undefined;
+    const list = lists.get(folder) ?? (await listFolder(sessionId, folder));
+    lists.set(folder, list);
+    const found = list.entries.find(({ name }) => name === nameOf(path));
+    if (found !== undefined || !list.isCut) return found?.type;
+    return (await orMissing(statOf(sessionId, path)))?.type;
+  };
+  const types = new Map<string, string>();
+  for (const path of paths) {
+    const type = await typeAt(path);
+    if (type !== undefined) types.set(path, type);
   }
-  return true;
+  return types;
 };
 
 export const isSameVersion = (one: Version | undefined, other: Version | undefined): boolean =>
@@ -108,10 +126,31 @@ export const downloadFolder = async (sessionId: string, path: string): Promise<v
     `${nameOf(path)}.tar.gz`,
   );
 
-const streamed = async (
+const streamed = (
   sessionId: string,
   open: (files: SandboxFiles) => Promise<ReadableStream<Uint8Array>>,
-): Promise<Blob> => new Response((await withFiles(sessionId, open)) as BodyInit).blob();
+): Promise<Blob> =>
+  withFiles(sessionId, async (files) => {
+    const body = new Response((await open(files)) as BodyInit);
+    return body.blob().catch((cause: unknown) => {
+      throw brokenOff(cause);
+    });
+  });
+
+/** A browser does not tell why the body of an answer ended early. */
+const brokenOff = (cause: unknown): SallyportError =>
+  new SallyportError(
+    0,
+    {
+      code: 'connection_lost',
+      message: 'The download broke off before its end.',
+      suggestions: [
+        'Check your connection, and that the server is running.',
+        'A file that is written while it is read breaks off, too: then try again.',
+      ],
+    },
+    { cause },
+  );
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
