@@ -234,6 +234,11 @@ test('MCP servers are added, shown with their secrets masked, tested and removed
     code: 1,
     stdout: 'gh does not work: no answer\n',
   });
+  const refused = { ok: false, error: 'in other words', httpStatus: 401 };
+  await using other = await loggedIn({ 'POST /api/mcp/gh/test': { body: refused } });
+  expect((await other.run(['mcp', 'test', 'gh'])).stdout).toMatch(
+    /^gh does not work: in other words\n {2}It wants credentials: .*OAuth\) is not supported\.\n$/,
+  );
   expect((await one.run(['mcp', 'disable', 'gh'])).stdout).toBe('Disabled gh.\n');
   expect((await one.run(['mcp', 'remove', 'gh'])).stdout).toBe('Removed gh.\n');
   expect((await one.run(['mcp', 'health'])).stdout).toContain('1 total, 1 healthy');

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ApiClient, type ClientOptions } from './api-client.ts';
 import { readCall } from './approvals.ts';
 import { SallyportError } from './errors.ts';
@@ -113,6 +113,29 @@ test('a missing answer is unreachable, with the reason; an abort is the callerâ€
   const signal = AbortSignal.abort();
   const ended = failureOf(answering([new Error('ended')]).client.request(api.stats, {}, { signal }));
   expect(await ended).toBe(signal.reason);
+});
+
+test('a server that was silent for the whole time was reached: what was asked may still be done', async () => {
+  const silent: typeof fetch = (_, { signal } = {}) =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  const client = new ApiClient({ url: 'https://x.example', fetch: silent, timeoutMs: 1 });
+  expect(await failureOf(client.request(api.stats))).toMatchObject({
+    ...{ code: 'unreachable', status: 0, message: 'https://x.example did not answer in time' },
+    suggestions: ['Look whether it was done, and send it again if not.'],
+  });
+});
+
+test.each([
+  ['another origin', 'https://app.example', /own origin alone \(CORS\)/],
+  ['the origin of the server', 'https://x.example', /^Check the URL/],
+])('in a page of %s a request that fails without a reason is explained', async (_title, origin, advice) => {
+  vi.stubGlobal('location', { origin });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { client } = answering([new TypeError('Failed to fetch')], { triesMax: 1 });
+  expect(await failureOf(client.request(api.stats))).toMatchObject({
+    ...{ code: 'unreachable', message: 'https://x.example cannot be reached: Failed to fetch' },
+    suggestions: [expect.stringMatching(advice)],
+  });
 });
 
 /** SHA-256 of {"args":{"command":"a\nb","timeout":5},"callId":"c-1","name":"execute_command","turnId":"t-1"} */

@@ -99,12 +99,9 @@ export const decideCall = (
   { sessionId, callId, digest, turnId, effectDigest, signal }: SeenCall,
   decision: Decision,
 ) => {
-  const body = {
-    ...decision,
-    ...(turnId === undefined ? {} : { turnId }),
-    ...(digest === undefined ? {} : { digest }),
-    ...(effectDigest === undefined || !decision.approved ? {} : { effectDigest }),
-  } as BodyOf<typeof api.decideCall>;
+  // JSON leaves out what is undefined.
+  const seen = { turnId, digest, ...(decision.approved && { effectDigest }) };
+  const body = { ...decision, ...seen } as BodyOf<typeof api.decideCall>;
   return sallyport.request(api.decideCall, { params: { id: sessionId, callId }, body }, { signal });
 };
 

@@ -42,15 +42,34 @@ export const unexpectedAnswer = (
   { status = 0, cause }: { readonly status?: number; readonly cause?: unknown } = {},
 ): SallyportError => {
   const message = `${url} does not answer as a Sallyport does: ${why}`;
-  const suggestions = ['Check the URL.'];
-  return new SallyportError(status, { code: 'unexpected_answer', message, suggestions }, { cause });
+  return new SallyportError(
+    status,
+    { code: 'unexpected_answer', message, suggestions: ['Check the URL.'] },
+    { cause },
+  );
 };
 
 export const unreachable = (url: string, cause: unknown): SallyportError => {
-  const message = `${url} cannot be reached: ${reasonOf(cause)}`;
-  const suggestions = ['Check the URL, your connection, and that the server runs.'];
-  return new SallyportError(0, { code: 'unreachable', message, suggestions }, { cause });
+  const [why, advice] = isLate(cause)
+    ? ['did not answer in time', 'Look whether it was done, and send it again if not.']
+    : [
+        `cannot be reached: ${reasonOf(cause)}`,
+        ((globalThis as Page).location?.origin ?? url) === url
+          ? 'Check the URL, your connection, and that the server runs.'
+          : 'A page reaches its own origin alone (CORS).',
+      ];
+  return new SallyportError(
+    0,
+    { code: 'unreachable', message: `${url} ${why}`, suggestions: [advice] },
+    { cause },
+  );
 };
+
+/** Undefined outside of browsers. */
+type Page = { readonly location?: { readonly origin: string } };
+
+/** The server was silent for the whole time: it has the request. */
+export const isLate = (cause: unknown): boolean => (cause as Error | undefined)?.name === 'TimeoutError';
 
 export const connectionLost = (cause?: unknown): SallyportError =>
   new SallyportError(0, { code: 'connection_lost', message: 'the connection was lost' }, { cause });
@@ -64,11 +83,11 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 const reasonOf = (error: unknown): string => {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  const inner = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  const { code = '' } = (inner ?? {}) as { readonly code?: string };
-  return reasons[code] ?? (inner instanceof Error ? inner.message || code : String(inner));
+  const inner = ((error as ErrorOptions | undefined)?.cause ?? error) as Partial<SystemError> | undefined;
+  return reasons[inner?.code ?? ''] ?? (inner?.message || inner?.code || String(inner));
 };
+
+type SystemError = { readonly code: string; readonly message: string };
 
 /** The refusal in an answer that is no success. */
 export const refusalOf = async (url: string, response: Response): Promise<SallyportError> => {
@@ -86,13 +105,8 @@ const retryAfterOf = (headers: Headers): number | undefined => {
   return seconds > 0 ? Math.min(seconds, 3600) * 1000 : undefined;
 };
 
-const originOf = (target: string, url: string): string => {
-  try {
-    return new URL(target, url).origin;
-  } catch {
-    return target;
-  }
-};
+const originOf = (target: string, url: string): string =>
+  URL.canParse(target, url) ? new URL(target, url).origin : target;
 
 const parsed = (text: string): unknown => {
   try {

@@ -16,9 +16,8 @@ type Sent = Blob | Uint8Array<ArrayBuffer>;
 
 export const bytesOf = (content: FileContent): Sent => {
   if (typeof content === 'string') return new TextEncoder().encode(content);
-  if (content instanceof Blob) return content;
-  // A view of shared memory cannot be sent.
-  return content instanceof ArrayBuffer ? new Uint8Array(content) : new Uint8Array(content);
+  // A view of shared memory cannot be sent: its bytes are copied.
+  return content instanceof Blob ? content : new Uint8Array(content as ArrayBuffer);
 };
 
 export const sizeOf = (content: Sent): number => (content instanceof Blob ? content.size : content.length);

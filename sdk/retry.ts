@@ -4,7 +4,7 @@
  * A request that the server refused for its rate did nothing, so it is always repeated. One whose answer was lost may have
  * been carried out, so only those are repeated that change nothing the second time.
  */
-import type { SallyportError } from './errors.ts';
+import { isLate, type SallyportError } from './errors.ts';
 import type { Repeat } from './route.ts';
 
 /** The sandbox did not run in time: nothing was done, or nothing that a second try would do otherwise. */
@@ -60,7 +60,7 @@ const canRepeat = (error: SallyportError, { repeat, tries }: Pick<Try, 'repeat' 
  */
 export const isLost = ({ code, status, cause }: SallyportError): boolean =>
   code === 'internal_error' ||
-  (code === 'unreachable' && (cause as Error | undefined)?.name !== 'TimeoutError') ||
+  (code === 'unreachable' && !isLate(cause)) ||
   (code === 'unexpected_answer' && gatewayStatuses.includes(status));
 
 /** Of what was asked nothing is known, or no sandbox was there for it: another try may go well. */

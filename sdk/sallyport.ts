@@ -51,7 +51,7 @@ const noUrl = (url: string | undefined): SallyportError =>
   new SallyportError(0, {
     code: 'invalid_request',
     message: url === undefined ? 'the URL of the deployment is missing' : `${url} is not a URL`,
-    suggestions: ['Give `url`, or set SALLYPORT_URL.'],
+    suggestions: ['Give `url`, or, outside a browser, set SALLYPORT_URL.'],
   });
 
 export type AgentOptions = Omit<BodyOf<typeof api.makeSession>, 'kind'>;

@@ -115,7 +115,7 @@ const tested = async (call: Call): Promise<number> => {
     answer.ok
       ? `${idOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
       : `${idOf(call)} does not work: ${answer.error}`,
-    ...(/HTTP 40[13]\b/.test(answer.error ?? '') ? [unauthorized] : []),
+    ...(answer.httpStatus === 401 || answer.httpStatus === 403 ? [unauthorized] : []),
   ]);
   return answer.ok ? 0 : 1;
 };

@@ -20,7 +20,6 @@ import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
 import { readPreviewPath } from '#shared/contracts/preview-path.ts';
-import { queryAsSent, withoutField } from '#shared/contracts/preview-query.ts';
 import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { intentOf } from '#shared/domain/access.ts';
@@ -28,14 +27,15 @@ import { canonicalUuid, isUuid } from '#shared/domain/ids.ts';
 import { previewSecondsMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError, type AppErrorDetails, type ErrorCode } from '#shared/errors.ts';
 import {
   acquireForRequest,
   insideErrors,
   type SessionSandboxPorts,
   type SessionSandboxSettings,
 } from './acquire-for-request.ts';
-import { type ApiEvent, type ApiRoute, queryText } from './api-route.ts';
+import type { ApiEvent, ApiRoute } from './api-route.ts';
+import { asSent, queryOfPreview, withoutTicket } from './preview-address.ts';
 import { fenced, forwarded } from './preview-headers.ts';
 import { refuseAstray } from './preview-redirects.ts';
 import { bytesOf } from './request-body.ts';
@@ -90,7 +90,7 @@ export const answerPreview = async (
   // The path of a cookie is made of it: nothing in it may end an attribute.
   if (!isUuid(target.sessionId)) throw sessionNotFound();
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
-  if (rest === '') return redirect(event, `${event.path}/${askedBy(event)}`);
+  if (rest === '') return redirect(event, `${event.path}/${queryOfPreview(event)}`);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
 };
 
@@ -107,7 +107,7 @@ const show = async (
   const acquired = await acquireForRequest(ports, { session, settings });
   const { sandbox } = acquired;
   const port = await leasePreviewPort(ports, acquired, target.port);
-  const path = `/ports/${port}${asSent(rest)}${askedBy(event)}`;
+  const path = `/ports/${port}${asSent(rest)}${queryOfPreview(event)}`;
   if (canUpgrade(event)) return tunnelTo(ports, sandbox, path);
   const body = bytesOf(event);
   const response = await ports.link.fetch(sandbox, {
@@ -117,7 +117,7 @@ const show = async (
     ...(body.length === 0 ? {} : { body }),
   });
   if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD')
-    throw await refusalOf(response, () => unheard);
+    throw await refusalOf(response, (code) => unheard(code, port));
   await refuseAstray(response, event);
   return {
     statusCode: response.status,
@@ -171,14 +171,12 @@ const tunnelTo = (
   body: '',
 });
 
-const unheard = {
+/** The port tells this apart from a sandbox that does not answer: only its server is missing. */
+const unheard = (code: ErrorCode, port: number): AppErrorDetails => ({
   suggestions: ['Start a server on this port in the sandbox, then ask again.'],
   recoveryActions: ['wait_and_retry'],
-};
-
-/** The client's encoding stays: the page decides whether `%2F` divides a path. */
-const asSent = (path: string): string =>
-  path.toWellFormed().replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text));
+  ...(code === 'sandbox_unavailable' ? { facts: { port } } : {}),
+});
 
 const withCookie = (
   event: ApiEvent,
@@ -190,7 +188,7 @@ const withCookie = (
   const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
   const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
   const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;
-  const answer = redirect(event, place + withoutField(askedBy(event), 'ticket'));
+  const answer = redirect(event, place + withoutTicket(event));
   return {
     ...answer,
     headers: { ...answer.headers, 'set-cookie': `${cookieName}=${secret}; ${attributes}` },
@@ -203,11 +201,3 @@ const redirect = ({ httpMethod }: ApiEvent, location: string): StreamedResult =>
   headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   body: '',
 });
-
-/** Byte for byte, but where a gateway has passed on nothing but names and values. */
-const askedBy = ({ headers, multiValueQueryStringParameters: query }: ApiEvent): string => {
-  const sent = queryAsSent(headers);
-  if (sent !== undefined) return asSent(sent);
-  const text = queryText(query);
-  return text === '' ? '' : `?${text}`;
-};

@@ -19,7 +19,7 @@ import { type ApiEvent, type ApiRoute, json, principalOf } from './api-route.ts'
 import { type Auth, answerAuth, isAuth } from './auth-routes.ts';
 import { answerLink, isLink, type Links } from './file-link-routes.ts';
 import { answerOAuth, isOAuth, type OAuth } from './oauth-routes.ts';
-import { fence } from './preview-headers.ts';
+import { refusedPreview } from './preview-refusal.ts';
 import { answerPreview, type Preview, previewTarget } from './preview-routes.ts';
 import { refuseFields } from './request-body.ts';
 import { callerOf } from './request-credentials.ts';
@@ -50,9 +50,11 @@ export const answerWith = async (
     return fencedOff(named(await routed(routes)(event, context), requestId));
   } catch (error) {
     recordRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
-    const { headers, ...answer } = failure(error, requestId);
+    const body = errorBody(error, requestId);
+    const answer = failure(errorStatus(error), body);
     // A page may read refusals of its own origin like other answers: `retry-after`, for example.
-    return named({ ...answer, headers: { ...headers, ...(target === undefined ? {} : fence) } }, requestId);
+    const shown = target === undefined ? answer : refusedPreview(event, answer, body.error);
+    return named(shown, requestId);
   }
 };
 
@@ -102,8 +104,8 @@ const notFoundResponse = (): never => {
 /** Statuses with a `retry-after` (RFC 9110, 10.2.3). */
 const comeBack = [429, 503];
 
-const failure = (error: unknown, requestId: string): StreamedResult => {
-  const answer = json(errorStatus(error), errorBody(error, requestId));
+const failure = (status: number, body: ReturnType<typeof errorBody>): StreamedResult => {
+  const answer = json(status, body);
   const challenge: Record<string, string> = answer.statusCode === 401 ? { 'www-authenticate': 'Bearer' } : {};
   const retry: Record<string, string> = comeBack.includes(answer.statusCode) ? { 'retry-after': '1' } : {};
   return { ...answer, headers: { ...answer.headers, ...challenge, ...retry } };

@@ -50,11 +50,17 @@ export type RemoteCall = {
 export interface RemoteMcp {
   /** Loads what connects: no time of a server. */
   ready(): Promise<void>;
-  /** Throws `mcp_server_unavailable` when it cannot be reached in time, `invalid_request` when its address is refused. */
+  /**
+   * Throws `mcp_server_unavailable` when it cannot be reached in time, with the fact `httpStatus` when it refused; `invalid_request` when
+   * its address is refused.
+   */
   listTools(target: RemoteTarget, signal?: AbortSignal): Promise<readonly McpTool[]>;
   /** `lost`: the request was sent and no answer came, so that it may have run. Never rejects. */
-  call(call: RemoteCall): Promise<ToolOutcome>;
+  call(call: RemoteCall): Promise<RemoteOutcome>;
 }
+
+/** `httpStatus`: that of the answer with which the server refused. */
+export type RemoteOutcome = ToolOutcome & { readonly httpStatus?: number };
 
 /** The check of an address that a user registers: whether the functions may connect to it. */
 export interface AddressGuard {

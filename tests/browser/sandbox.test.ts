@@ -1,8 +1,9 @@
 /** Sandbox page: start, files, log, preview ports and stop. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { makeSession, openAgent } from '../e2e/agent.ts';
+import { makeSession, openAgent, sandboxRecord, showSession } from '../e2e/agent.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
+import { killServer } from '../e2e/sandbox-processes.ts';
 import { axe, openApp, phone, screenshot } from './browser.ts';
 import { goTo, inEveryLook, tabTo } from './looks.ts';
 
@@ -341,6 +342,11 @@ test('a leased port opens its server in a new page', async () => {
   await page.getByRole('button', { name: 'Start a preview' }).click();
   await page.getByRole('button', { name: 'Check 8123' }).click();
   await page.getByText('no response').waitFor();
+  await page.getByText('checked').waitFor();
+  const refused = page.context().waitForEvent('page');
+  await page.getByRole('button', { name: 'Open 8123' }).click();
+  const early = await refused;
+  await early.getByText('nothing listens on port 8123').waitFor();
   await agent.run('$ cd site; (python3 -m http.server 8123 >/dev/null 2>&1 &)');
   await eventually(
     () => cloud.request(`/api/sessions/${agent.id}/ports/8123/`),
@@ -353,6 +359,8 @@ test('a leased port opens its server in a new page', async () => {
   const preview = await opened;
   await preview.getByRole('heading', { name: 'shown' }).waitFor();
   expect(preview.url()).not.toContain('ticket');
+  await early.getByRole('link', { name: 'Reload' }).click();
+  await early.getByRole('heading', { name: 'shown' }).waitFor();
   await page.getByRole('spinbutton', { name: 'Port' }).fill('8124');
   await page.getByRole('button', { name: 'Start a preview' }).click();
   const handler = "type('Fails', (h.BaseHTTPRequestHandler,), {'do_GET': lambda self: self.send_error(500)})";
@@ -364,6 +372,9 @@ test('a leased port opens its server in a new page', async () => {
   );
   await page.getByRole('button', { name: 'Check 8124' }).click();
   await page.getByText('responding with HTTP 500').waitFor();
+  const { workspace } = await showSession(cloud, agent.id);
+  killServer(cloud.home, String((await sandboxRecord(cloud, workspace)).taskArn));
+  await page.getByText('No previews yet').waitFor();
 });
 
 test('the log shows the lifecycle, and the session is stopped', async () => {

@@ -121,12 +121,12 @@ test('a failing server has its error and advice; it is edited, tested, disabled 
   const page = await open();
   const card = page.getByRole('article', { name: 'tickets' });
   await card.waitFor();
-  await shows(card.getByText('The server rejected the credentials'));
+  await shows(card.locator('.ill').getByText('The server rejected the credentials'));
   const summary = page.locator('dl').first();
   expect((await summary.innerText()).replaceAll(/\s+/g, ' ')).toContain('With issues 1');
   await screenshot(page, 'servers-ill');
   await card.getByRole('button', { name: 'Test tickets' }).click();
-  await card.locator('.tested').waitFor();
+  await card.locator('.tested').getByText('The server rejected the credentials').waitFor();
 
   await card.getByRole('button', { name: 'More actions for tickets' }).click();
   await page.getByRole('menuitem', { name: 'Edit' }).click();
@@ -204,7 +204,7 @@ test.each([
   const page = await open();
   const card = page.getByRole('article', { name: 'down' });
   await card.waitFor();
-  await shows(card.getByText('The server rejected'));
+  await shows(card.getByText('A sign-in to the server (OAuth) is not supported'));
   expect(await axe(page)).toEqual([]);
   await screenshot(page, `servers-${colorScheme}${viewport ? '-phone' : ''}`);
 });

@@ -196,6 +196,7 @@ test('a port outside the range is refused, and one without a listener is reporte
         ...{ code: 'sandbox_unavailable', message: 'nothing listens on port 8002' },
         suggestions: ['Start a server on this port in the sandbox, then ask again.'],
         ...{ recoveryActions: ['wait_and_retry'], requestId: silent.headers.get('x-request-id') },
+        port: 8002,
       },
     },
   ]);

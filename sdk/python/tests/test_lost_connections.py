@@ -11,8 +11,10 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 from sallyport import AsyncSallyport, Sallyport, SallyportError
+from sallyport._errors import unreachable
 from wire_server import WireServer, text_of
 
 
@@ -383,6 +385,18 @@ def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: S
             act()
         assert (failed.value.code, failed.value.status) == ("unreachable", 0)
         assert len(server.asked) - before == 1
+
+
+@pytest.mark.parametrize("cause", [httpx.ReadTimeout("late"), httpx.WriteTimeout("late")])
+def test_a_server_that_was_silent_was_reached(cause: httpx.TimeoutException) -> None:
+    error = unreachable("https://x.example", cause)
+    assert (error.code, error.message) == ("unreachable", "https://x.example did not answer in time")
+    assert error.suggestions == ["Look whether it was done, and send it again if not."]
+
+
+def test_a_server_that_took_no_connection_was_not_reached() -> None:
+    error = unreachable("https://x.example", httpx.ConnectTimeout("late"))
+    assert error.message == "https://x.example cannot be reached: no answer in time"
 
 
 def test_a_busy_server_is_asked_again_after_the_pause_that_it_names(

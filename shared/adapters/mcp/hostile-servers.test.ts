@@ -205,6 +205,7 @@ describe('a call fails at once', () => {
     expect(await quickly(server)).toEqual({
       status: 'lost',
       message: "MCP server 'notes': it answered with HTTP 502",
+      httpStatus: 502,
     });
   });
 });
@@ -214,6 +215,7 @@ test('a call that is refused has not run', async () => {
   expect(await call(targetOf(server))).toEqual({
     status: 'failed',
     ...unavailable('it answered with HTTP 403'),
+    httpStatus: 403,
   });
 });
 

@@ -7,7 +7,7 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { cutMiddle } from '#shared/domain/text.ts';
 import { type AppError, isAppError } from '#shared/errors.ts';
-import type { ToolOutcome } from '#shared/ports/sandbox.ts';
+import type { RemoteOutcome } from '#shared/ports/mcp-servers.ts';
 import { unreachable } from '../outbound/unreachable.ts';
 import { lostCode, lostMessage } from './watched-transport.ts';
 
@@ -24,19 +24,24 @@ const wordsCharactersMax = 500;
 export const toListError = (error: unknown, { name, fault }: Circumstances): AppError => {
   const cause = isAppError(error) ? error : (fault ?? error);
   if (isAppError(cause) && cause.code === 'invalid_request') return cause;
-  return unreachable(unavailable(name, reasonOf(error, fault)), { cause });
+  return unreachable(unavailable(name, reasonOf(error, fault)), { cause, facts: { ...httpStatusOf(error) } });
 };
 
-export const toOutcomeOf = (error: unknown, circumstances: Circumstances): ToolOutcome => {
+export const toOutcomeOf = (error: unknown, circumstances: Circumstances): RemoteOutcome => {
   const { name, fault, isCallSent, isCancelled } = circumstances;
   const reason = isCancelled ? 'the call was cancelled' : reasonOf(error, fault);
   if (!isCallSent || isTurnedAway(error, fault))
-    return { status: 'failed', code: 'mcp_server_unavailable', message: unavailable(name, reason) };
+    return {
+      status: 'failed',
+      code: 'mcp_server_unavailable',
+      message: unavailable(name, reason),
+      ...httpStatusOf(error),
+    };
   const message = `MCP server '${name}': ${reason}`;
   if (isCancelled) return { status: 'lost', message };
   if (fault?.code === 'resource_limit_exceeded') return { status: 'failed', code: fault.code, message };
   if (isAnswer(error)) return { status: 'failed', code: 'tool_failed', message };
-  return { status: 'lost', message };
+  return { status: 'lost', message, ...httpStatusOf(error) };
 };
 
 const unavailable = (name: string, reason: string): string =>
@@ -56,6 +61,15 @@ const isAnswer = (error: unknown): boolean =>
 
 const isLost = (error: ProtocolError): boolean =>
   error.code === lostCode && error.message.includes(lostMessage);
+
+const httpStatusOf = (error: unknown): { readonly httpStatus?: number } => {
+  const status = SdkHttpError.isInstance(error)
+    ? error.status
+    : error instanceof SseError
+      ? error.code
+      : undefined;
+  return status === undefined ? {} : { httpStatus: status };
+};
 
 const reasonOf = (error: unknown, fault: AppError | undefined): string => {
   if (isAppError(error)) return error.message;

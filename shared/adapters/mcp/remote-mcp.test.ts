@@ -225,10 +225,14 @@ test.each([401, 403, 404, 429, 500, 503])(
         status: 'failed',
         code: 'mcp_server_unavailable',
         message,
+        httpStatus: status,
       });
       const error = await remote.listTools(target).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(AppError);
-      expect(error).toMatchObject({ code: 'mcp_server_unavailable', message });
+      expect(error).toMatchObject({
+        ...{ code: 'mcp_server_unavailable', message },
+        details: { facts: { httpStatus: status } },
+      });
     }
     await closed(server);
   },

@@ -27,10 +27,10 @@ import type { Deps, PublishDeps, RegistryDeps } from '../deps.ts';
 import { publishMcpStatus } from '../events/publish-mcp-status.ts';
 import { targetOf } from './mcp-target.ts';
 
-/** `tools`: absent when they were not listed. `error` is fit for a client. */
+/** `tools`: absent when they were not listed. `error` is fit for a client. `httpStatus`: of the answer, if the server answered. */
 export type McpOutcome =
   | { readonly ok: true; readonly tools?: readonly McpTool[] }
-  | { readonly ok: false; readonly error: string };
+  | { readonly ok: false; readonly error: string; readonly httpStatus?: number };
 
 /** The server after the check, and its next check; undefined when another caller was faster, or it is not checked. */
 export const checkServer = async (
@@ -69,10 +69,16 @@ export const probe = async (
   } catch (error) {
     if (!isAppError(error)) ports.telemetry.error('an MCP server could not be checked', { error, name });
     const said = isAppError(error) ? error.message : 'it could not be checked';
-    return { ok: false, error: withoutSecrets(said, config, secrets) };
+    return { ok: false, error: withoutSecrets(said, config, secrets), ...httpStatusIn(error) };
   } finally {
     done.abort();
   }
+};
+
+/** As the adapter gives it. */
+const httpStatusIn = (error: unknown): { readonly httpStatus?: number } => {
+  const status = isAppError(error) ? error.details.facts?.['httpStatus'] : undefined;
+  return typeof status === 'number' ? { httpStatus: status } : {};
 };
 
 /** The client has a deadline itself; one that ignores it is not awaited. */
@@ -100,7 +106,7 @@ export const recordOutcome = async (
   const kept = outcome.ok && outcome.tools !== undefined ? keepTools(outcome.tools) : undefined;
   const next = outcome.ok
     ? afterSuccess({ at, note: kept && leftOutNote(kept) }, times)
-    : afterFailure(server.health, { at, error: outcome.error.toWellFormed() }, times);
+    : afterFailure(server.health, { ...outcome, at, error: outcome.error.toWellFormed() }, times);
   const dueAt = dueAtOf(server, next.nextCheckAt);
   const changed = { ...server, health: next.health, ...(kept === undefined ? {} : { tools: kept.tools }) };
   const due = dueAt === undefined ? {} : { dueAt };

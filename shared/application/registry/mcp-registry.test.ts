@@ -612,6 +612,17 @@ describe('testing', () => {
     expect((await registry.get())?.health).toMatchObject({ status: 'unhealthy', consecutiveFailures: 1 });
   });
 
+  test('tells the status with which the server refused, and remembers it', async () => {
+    await registry.add();
+    const facts = { httpStatus: 401 };
+    registry.remote.answer = failWith(new AppError('mcp_server_unavailable', 'it refused', { facts }));
+    expect(await tested()).toEqual({ ok: false, error: 'it refused', httpStatus: 401 });
+    expect((await registry.get())?.health).toMatchObject({ error: 'it refused', httpStatus: 401 });
+    registry.remote.answer = down;
+    expect(await tested()).not.toHaveProperty('httpStatus');
+    expect((await registry.get())?.health).not.toHaveProperty('httpStatus');
+  });
+
   test('returns a disconnected server to its checks', async () => {
     await registry.add();
     registry.remote.answer = down;

@@ -19,6 +19,11 @@ export const errorAnswer = z
         .int()
         .optional()
         .describe('Largest number of sessions; for `resource_limit_exceeded`.'),
+      port: z
+        .number()
+        .int()
+        .optional()
+        .describe('Port of a preview on which no server answers; for `sandbox_unavailable`.'),
     }),
   })
   .meta({ id: 'Error' });

@@ -119,9 +119,11 @@ describe('a server is shown', () => {
   });
 
   test('as disabled, without fields that it never had', () => {
-    const { tools: _, ...bare } = server({ isEnabled: false, health: { ...unseen, error: 'no answer' } });
+    const health = { ...unseen, error: 'no answer', httpStatus: 503 };
+    const { tools: _, ...bare } = server({ isEnabled: false, health });
     const view = serverView(bare);
-    expect(view).toMatchObject({ enabled: false, status: 'disabled', tools: [], error: 'no answer' });
+    const said = { error: 'no answer', httpStatus: 503 };
+    expect(view).toMatchObject({ enabled: false, status: 'disabled', tools: [], ...said });
     expect('lastCheck' in view || 'lastSuccess' in view).toBe(false);
     expect(serverAnswer.parse(view)).toEqual(view);
   });
@@ -146,7 +148,7 @@ test('the health summary counts enabled servers', () => {
     server(),
     server({ name: 'two', health: unseen }),
     server({ name: 'three', health: failing('unhealthy') }),
-    server({ name: 'four', health: failing('disconnected') }),
+    server({ name: 'four', health: { ...failing('disconnected'), httpStatus: 401 } }),
     server({ name: 'five', isEnabled: false }),
   ];
   const view = healthView(servers);
@@ -170,6 +172,7 @@ test('the health summary counts enabled servers', () => {
       error: 'no answer',
     },
   ]);
+  expect(view.mcps[3]).toMatchObject({ error: 'no answer', httpStatus: 401 });
   expect(healthAnswer.parse(view)).toEqual(view);
 });
 
@@ -182,11 +185,13 @@ test('a test is answered with names and descriptions, or with the reason of its 
     testView({ ok: true, tools }),
     testView({ ok: true }),
     testView({ ok: false, error: 'no answer' }),
+    testView({ ok: false, error: 'it refused', httpStatus: 401 }),
   ];
   expect(answers).toEqual([
     { ok: true, tools: [{ name: 'a', description: 'd' }, { name: 'b' }] },
     { ok: true, tools: [] },
     { ok: false, error: 'no answer' },
+    { ok: false, error: 'it refused', httpStatus: 401 },
   ]);
   for (const answer of answers) expect(testAnswer.parse(answer)).toEqual(answer);
 });

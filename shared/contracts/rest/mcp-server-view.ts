@@ -14,6 +14,7 @@ import {
 } from '#shared/domain/mcp/limits.ts';
 import { maskedConfig, sandboxSecretsWarning } from '#shared/domain/mcp/secrets.ts';
 import {
+  type McpHealth,
   type McpServer,
   type McpServerConfig,
   type McpTool,
@@ -92,6 +93,12 @@ const warning = z
   );
 export const savedAnswer = messageAnswer.extend({ warning });
 
+const httpStatus = z
+  .number()
+  .int()
+  .optional()
+  .describe('Status of HTTP with which the server refused, if it did: 401 where it wants other credentials.');
+
 const shownStatuses = z.enum([...mcpStatuses, 'disabled']);
 const seen = {
   lastCheck: time.optional(),
@@ -101,6 +108,7 @@ const seen = {
     .string()
     .optional()
     .describe('Reason why the server is unhealthy, or a note on tools that were left out.'),
+  httpStatus,
 };
 
 export const serverAnswer = z
@@ -145,12 +153,13 @@ export const testAnswer = z.object({
   ok: z.boolean(),
   tools: z.array(z.object({ name: z.string(), description: z.string().optional() })).optional(),
   error: z.string().optional(),
+  httpStatus,
 });
 
 export const testView = (
   outcome:
     | { readonly ok: true; readonly tools?: readonly McpTool[] }
-    | { readonly ok: false; readonly error: string },
+    | { readonly ok: false; readonly error: string; readonly httpStatus?: number },
 ): z.output<typeof testAnswer> => {
   if (!outcome.ok) return outcome;
   const tools = (outcome.tools ?? []).map(({ name, description }) =>
@@ -161,7 +170,7 @@ export const testView = (
 
 export const serverView = (server: McpServer): z.output<typeof serverAnswer> => {
   const { name, config, isEnabled, health, tools = [], createdAt } = server;
-  const { lastCheck, lastSuccess, consecutiveFailures, error } = health;
+  const { lastCheck, lastSuccess, consecutiveFailures } = health;
   return {
     name,
     enabled: isEnabled,
@@ -173,11 +182,16 @@ export const serverView = (server: McpServer): z.output<typeof serverAnswer> => 
     ...(lastCheck === undefined ? {} : { lastCheck: iso(lastCheck) }),
     ...(lastSuccess === undefined ? {} : { lastSuccess: iso(lastSuccess) }),
     consecutiveFailures,
-    ...(error === undefined ? {} : { error }),
+    ...failureView(health),
     ...warningView(config),
     createdAt: iso(createdAt),
   };
 };
+
+const failureView = ({ error, httpStatus: status }: McpHealth): Pick<McpHealth, 'error' | 'httpStatus'> => ({
+  ...(error === undefined ? {} : { error }),
+  ...(status === undefined ? {} : { httpStatus: status }),
+});
 
 const warningView = (config: McpServerConfig): { readonly warning?: string } => {
   const said = sandboxSecretsWarning(config);
@@ -208,13 +222,13 @@ export const healthView = (servers: readonly McpServer[]): z.output<typeof healt
       reconnecting: having('reconnecting'),
       disconnected: having('disconnected'),
     },
-    mcps: enabled.map(({ name, health: { status, lastCheck, lastSuccess, consecutiveFailures, error } }) => ({
+    mcps: enabled.map(({ name, health }) => ({
       name,
-      status,
-      lastCheck: lastCheck === undefined ? null : iso(lastCheck),
-      lastSuccess: lastSuccess === undefined ? null : iso(lastSuccess),
-      consecutiveFailures,
-      ...(error === undefined ? {} : { error }),
+      status: health.status,
+      lastCheck: health.lastCheck === undefined ? null : iso(health.lastCheck),
+      lastSuccess: health.lastSuccess === undefined ? null : iso(health.lastSuccess),
+      consecutiveFailures: health.consecutiveFailures,
+      ...failureView(health),
     })),
   };
 };

@@ -113,6 +113,7 @@ export const mcpServerRecord = onFirstUse(
         consecutiveFailures: count,
         attempts: count,
         error: z.string().exactOptional(),
+        httpStatus: count.exactOptional(),
       }),
       tools: z.array(storedTool()).exactOptional(),
       createdAt: epochMs,

@@ -69,6 +69,19 @@ describe('R1: a server that dies', () => {
   });
 });
 
+test('the status of a refusal stays as long as its error', () => {
+  const refused = afterFailure(
+    healthy,
+    { at: 9, error: 'it answered with HTTP 401', httpStatus: 401 },
+    minute,
+  );
+  expect(refused.health).toMatchObject({ error: 'it answered with HTTP 401', httpStatus: 401 });
+  expect(afterFailure(refused.health, { at: 10, error: 'no answer' }, minute).health).not.toHaveProperty(
+    'httpStatus',
+  );
+  expect(afterSuccess({ at: 11 }, minute).health).not.toHaveProperty('httpStatus');
+});
+
 test('a new server is unhealthy after its first failure', () => {
   expect(failing(unknownHealth, 1).steps[0]?.status).toBe('unhealthy');
 });

@@ -44,14 +44,23 @@ export const afterSuccess = (
   nextCheckAt: at + checkMs,
 });
 
+/** `httpStatus`: of the answer, if it answered. */
+type Failure = { readonly at: number; readonly error: string; readonly httpStatus?: number | undefined };
+
 /** One step towards giving the server up (R1). */
 export const afterFailure = (
-  health: McpHealth,
-  { at, error }: { readonly at: number; readonly error: string },
+  { httpStatus: _, ...health }: McpHealth,
+  { at, error, httpStatus }: Failure,
   times: CheckTimes,
 ): NextHealth => {
   const consecutiveFailures = health.consecutiveFailures + 1;
-  const failed = { ...health, lastCheck: at, consecutiveFailures, error: cut(error) };
+  const failed = {
+    ...health,
+    lastCheck: at,
+    consecutiveFailures,
+    error: cut(error),
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+  };
   if (consecutiveFailures < mcpBreakerFailures)
     return { health: { ...failed, status: 'unhealthy' }, nextCheckAt: at + times.checkMs };
   const attempts = isBreakerOpen(health) ? Math.min(health.attempts + 1, mcpReconnectsMax) : 0;

@@ -60,6 +60,8 @@ export type McpHealth = {
   /** Attempts to reconnect since the breaker opened. */
   readonly attempts: number;
   readonly error?: string;
+  /** The status of an answer of HTTP that was the last failure. */
+  readonly httpStatus?: number;
 };
 
 export type McpServer = {

@@ -38,13 +38,33 @@ test.each([200, 404, 500, 502])(
   },
 );
 
-test.each([404, 502, 503])(
-  'a refusal of the platform, HTTP %i, is no response of the page',
-  async (status) => {
-    answers(status, ofPlatform);
-    expect(await statusOfPage('/p/')).toBeUndefined();
+const refuses = (status: number, error: object) =>
+  vi.stubGlobal('fetch', async () =>
+    Response.json({ error }, { status, headers: { 'content-security-policy': ofPlatform } }),
+  );
+
+test('no response of the page is one refusal alone: that of the platform which names the port', async () => {
+  refuses(503, { code: 'sandbox_unavailable', message: 'nothing listens on port 8000', port: 8000 });
+  expect(await statusOfPage('/p/')).toBeUndefined();
+});
+
+test.each([
+  [401, 'unauthenticated'],
+  [429, 'rate_limited'],
+  [503, 'sandbox_starting'],
+  [503, 'sandbox_unavailable'],
+])(
+  'a refusal of the platform, HTTP %i %s, says nothing about the server: it is told',
+  async (status, code) => {
+    refuses(status, { code, message: 'no', suggestions: ['Wait.'] });
+    await expect(statusOfPage('/p/')).rejects.toMatchObject({ status, code, suggestions: ['Wait.'] });
   },
 );
+
+test('an answer of something before the server is told', async () => {
+  vi.stubGlobal('fetch', async () => new Response('<html>', { status: 502 }));
+  await expect(statusOfPage('/p/')).rejects.toMatchObject({ code: 'unexpected_answer', status: 502 });
+});
 
 test('a page that asks for a password of its own signs nobody out', async () => {
   answers(401, ofPage);
@@ -54,7 +74,9 @@ test('a page that asks for a password of its own signs nobody out', async () => 
   expect(refused).not.toHaveBeenCalled();
 });
 
-test('a server that cannot be reached is no response', async () => {
+test('a lost network says nothing about the server: it is told', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('failed')));
-  expect(await statusOfPage('/p/')).toBeUndefined();
+  await expect(statusOfPage('/p/')).rejects.toMatchObject({
+    ...{ code: 'unreachable', message: 'The server does not answer.' },
+  });
 });

@@ -2,32 +2,45 @@
  * Check of a preview: whether a server of user code answers on its port.
  *
  * It asks as a browser does, by GET: the answer to HEAD has no body, and a refusal of the platform there looks like the page's
- * own. The policy of an answer tells them apart: that of a refusal allows nothing, and no page can set its own.
+ * own. The policy of an answer tells them apart: that of a refusal allows nothing, and no page can set its own. Of the refusals
+ * only one is about the server, and names its port; any other, and an answer that never came, is a failure of the check.
  */
-import { clientOf } from '../../api/request.ts';
+import { refusalOf, unreachable } from '#sdk/errors.ts';
+import { clientOf, inOurWords } from '../../api/request.ts';
 
 /** A sandbox may have to start. */
 const waitMsMax = 150_000;
 const policyOfPage = /^sandbox allow-/;
 
 /** The HTTP status of the page, 0 for a redirect; undefined where no server answers on the port. */
-export const statusOfPage = async (path: string): Promise<number | undefined> => {
-  const answer = await touch(path).catch(() => undefined);
-  if (answer === undefined) return undefined;
-  const isOfPage =
-    answer.type === 'opaqueredirect' ||
-    policyOfPage.test(answer.headers.get('content-security-policy') ?? '');
-  return isOfPage ? answer.status : undefined;
+export const statusOfPage = (path: string): Promise<number | undefined> => statusOf(path).catch(inOurWords);
+
+const statusOf = async (path: string): Promise<number | undefined> => {
+  const { url } = clientOf();
+  const answer = await touch(path).catch((cause: unknown) => {
+    throw unreachable(url, cause);
+  });
+  if (isOfPage(answer)) {
+    await drop(answer);
+    return answer.status;
+  }
+  const refusal = await refusalOf(url, answer);
+  if (refusal.code === 'sandbox_unavailable' && refusal.facts.port !== undefined) return undefined;
+  throw refusal;
 };
 
-/** Its body, which may be endless, is dropped. A page's own 401 says nothing about the credential. */
-const touch = async (path: string): Promise<Response> => {
+const isOfPage = ({ type, headers }: Response): boolean =>
+  type === 'opaqueredirect' || policyOfPage.test(headers.get('content-security-policy') ?? '');
+
+/** A page's own 401 says nothing about the credential. */
+const touch = (path: string): Promise<Response> => {
   const { token, url } = clientOf();
-  const response = await fetch(`${url}${path}`, {
+  return fetch(`${url}${path}`, {
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     redirect: 'manual',
     signal: AbortSignal.timeout(waitMsMax),
   });
-  await response.body?.cancel();
-  return response;
 };
+
+/** The body of a page may be endless. */
+const drop = async ({ body }: Response): Promise<void> => body?.cancel();

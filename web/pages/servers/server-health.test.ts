@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { McpServer } from '#sdk/routes.ts';
-import { adviceFor, byUrgency, plainError, statusWord, summaryOf } from './server-health.ts';
+import { adviceFor, adviceOn, byUrgency, plainError, statusWord, summaryOf } from './server-health.ts';
 
 const server = (name: string, status: McpServer['status'], more: Partial<McpServer> = {}): McpServer => ({
   name,
@@ -33,14 +33,31 @@ test('servers with issues come first, disabled ones last', () => {
 
 test.each([
   ['the secret TOKEN is not there', 'Add the secret'],
-  ['the server answered 401', 'credentials'],
+  ['it answered: Unauthorized', 'credentials'],
   ['10.0.0.1 is private, loopback or link-local', 'MCP_ALLOWED_PRIVATE_HOSTS'],
   ['connect ECONNREFUSED', 'Cannot connect'],
   ['it did not answer in time', 'did not respond in time'],
   ['a riddle', 'Check that it runs'],
 ])('%j comes with advice', (error, message) => {
-  expect(adviceFor({ status: 'unhealthy', error })).toContain(message);
-  expect(adviceFor({ status: 'disconnected', error })).toContain('Test it');
+  const failed = { error, config: { transport: 'http' as const } };
+  expect(adviceFor({ status: 'unhealthy', ...failed })).toContain(message);
+  expect(adviceFor({ status: 'disconnected', ...failed })).toContain('Test it');
+});
+
+const plain = { transport: 'http' as const };
+const withHeader = { ...plain, headers: { Authorization: '***' } };
+
+test.each([
+  [
+    '401 without a header',
+    { httpStatus: 401, config: plain },
+    'A sign-in to the server (OAuth) is not supported',
+  ],
+  ['403 without a header', { httpStatus: 403, config: plain }, 'Add the header Authorization'],
+  ['401 with one', { httpStatus: 401, config: withHeader }, 'The server rejected the credentials'],
+  ['404', { httpStatus: 404, config: withHeader }, 'No MCP endpoint at this URL'],
+])('HTTP %s comes with advice, whatever the words of the error', (_title, failed, advice) => {
+  expect(adviceOn({ error: 'in other words', ...failed })).toContain(advice);
 });
 
 test('the text around an error is removed', () => {

@@ -27,10 +27,23 @@ export const byUrgency = (servers: readonly McpServer[]): readonly McpServer[] =
   return [...servers].sort((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
 };
 
+const rejected = 'The server rejected the credentials. Check its headers.';
+/** Mostly it wants a sign-in by OAuth, which no program of ours does. */
+const wantsCredentials =
+  'The server wants credentials, and this registration has no headers. Add the header Authorization with a token of that service, best as a secret of the project. A sign-in to the server (OAuth) is not supported.';
+const noEndpoint = 'No MCP endpoint at this URL. Check the path.';
+
+/** Of the answer of HTTP, where there was one. */
+const adviceOnStatus = ({ httpStatus, config }: Failed): string | undefined => {
+  if (httpStatus === 404) return noEndpoint;
+  if (httpStatus !== 401 && httpStatus !== 403) return undefined;
+  return Object.keys(config.headers ?? {}).length === 0 ? wantsCredentials : rejected;
+};
+
 const advices: readonly (readonly [RegExp, string])[] = [
   [/secret/i, 'Add the secret to the project, or use another in the headers or variables.'],
-  [/\b(401|403)\b|unauthor|forbidden/i, 'The server rejected the credentials. Check its headers.'],
-  [/\b404\b|not found/i, 'No MCP endpoint at this URL. Check the path.'],
+  [/unauthor|forbidden/i, rejected],
+  [/not found/i, noEndpoint],
   [
     /private|loopback|link-local/i,
     'Private addresses are blocked. The operator can allow one with MCP_ALLOWED_PRIVATE_HOSTS.',
@@ -47,9 +60,17 @@ const advices: readonly (readonly [RegExp, string])[] = [
   [/exit|spawn|command/i, 'The program exited. Try its command in a session of the project.'],
 ];
 
+type Failed = Pick<McpServer, 'error' | 'httpStatus' | 'config'>;
+
+/** Advice about a failure. */
+export const adviceOn = (failed: Failed): string =>
+  adviceOnStatus(failed) ??
+  advices.find(([pattern]) => pattern.test(failed.error ?? ''))?.[1] ??
+  'Check that it runs and responds.';
+
 /** Advice about the last error, and whether the server is retried. */
-export const adviceFor = ({ status, error = '' }: Pick<McpServer, 'status' | 'error'>): string => {
-  const advice = advices.find(([pattern]) => pattern.test(error))?.[1] ?? 'Check that it runs and responds.';
+export const adviceFor = ({ status, ...failed }: Failed & Pick<McpServer, 'status'>): string => {
+  const advice = adviceOn(failed);
   if (status === 'disconnected') return `${advice} Automatic retries have stopped. Test it once it is fixed.`;
   if (status === 'reconnecting') return `${advice} Retrying automatically.`;
   return advice;

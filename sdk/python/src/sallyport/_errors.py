@@ -57,6 +57,10 @@ def events_purged(oldest: int) -> SallyportError:
 
 
 def unreachable(url: str, cause: Exception) -> SallyportError:
+    if isinstance(cause, (httpx.ReadTimeout, httpx.WriteTimeout)):
+        # The server has the request.
+        suggestions = ["Look whether it was done, and send it again if not."]
+        return SallyportError(0, "unreachable", f"{url} did not answer in time", suggestions=suggestions)
     why = "no answer in time" if isinstance(cause, httpx.TimeoutException) else str(cause) or repr(cause)
     suggestions = ["Check the URL, your connection, and that the server runs."]
     return SallyportError(0, "unreachable", f"{url} cannot be reached: {why}", suggestions=suggestions)

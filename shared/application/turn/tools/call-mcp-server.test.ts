@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fake } from '../../../../tests/fake.ts';
 import type { ProjectId } from '../../../domain/ids.ts';
 import type { McpServer, McpServerConfig } from '../../../domain/mcp/server.ts';
-import type { RemoteMcp } from '../../../ports/mcp-servers.ts';
+import type { RemoteMcp, RemoteOutcome } from '../../../ports/mcp-servers.ts';
 import type { ToolOutcome, ToolProgress } from '../../../ports/sandbox.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { callRemoteServer, callStdioServer, type RegisteredCall } from './call-mcp-server.ts';
@@ -20,16 +20,23 @@ const text = (words: string) => ({ type: 'text', text: words }) as const;
 
 const play = async (
   config: McpServerConfig,
-  outcome: ToolOutcome,
+  outcome: RemoteOutcome,
   progress: readonly ToolProgress[] = [],
 ) => {
   const heard: ToolProgress[] = [];
+  const written: McpServer[] = [];
   const server = fake<McpServer>({
     ...{ project: 'p' as ProjectId, name: 'notes', config, isEnabled: true },
     health: { status: 'healthy', consecutiveFailures: 0, attempts: 0 },
   });
   const ports = fake<LoopDeps>({
-    mcpServers: fake<LoopDeps['mcpServers']>({ get: async () => server }),
+    mcpServers: fake<LoopDeps['mcpServers']>({
+      get: async () => server,
+      replace: async (changed) => {
+        written.push(changed);
+        return undefined;
+      },
+    }),
     secrets: fake<LoopDeps['secrets']>({ read: async () => ({ KEY: secret }) }),
     remoteMcp: fake<RemoteMcp>({
       call: async ({ onProgress }) => {
@@ -38,7 +45,7 @@ const play = async (
       },
     }),
     world: fake<LoopDeps['world']>({ now: () => 1 }),
-    mcpTimes: fake<LoopDeps['mcpTimes']>({}),
+    mcpTimes: fake<LoopDeps['mcpTimes']>({ checkMs: 1000 }),
   });
   const call: RegisteredCall = {
     ...{ project: 'p' as ProjectId, args: {}, signal: new AbortController().signal },
@@ -49,8 +56,17 @@ const play = async (
     config.transport === 'stdio'
       ? await callStdioServer(ports, call, async () => outcome)
       : await callRemoteServer(ports, call);
-  return { ended, heard };
+  return { ended, heard, written };
 };
+
+test('the status with which a server refuses is remembered with its health, and is no part of the call', async () => {
+  const refusal = { status: 'failed', code: 'mcp_server_unavailable', message: 'it refused' } as const;
+  const { ended, written } = await play(remote, { ...refusal, httpStatus: 401 });
+  expect(ended).toEqual(refusal);
+  expect(written.map(({ health }) => health)).toEqual([
+    expect.objectContaining({ status: 'unhealthy', error: 'it refused', httpStatus: 401 }),
+  ]);
+});
 
 describe('a result without text', () => {
   test('of a program of the sandbox is what it says in its structured content', async () => {

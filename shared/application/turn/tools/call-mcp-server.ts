@@ -51,8 +51,8 @@ export const callRemoteServer = async (ports: LoopDeps, call: RegisteredCall): P
     const startedAt = ports.world.now();
     const hide = (text: string): string => withoutProjectSecrets(text, config, secrets);
     const asked = { target, tool: route.tool, args, onProgress: hidingProgress(onProgress, hide), signal };
-    const outcome = await ports.remoteMcp.call(asked);
-    if (!signal.aborted) await recordCall(ports, server, { outcome, startedAt });
+    const { httpStatus, ...outcome } = await ports.remoteMcp.call(asked);
+    if (!signal.aborted) await recordCall(ports, server, { outcome, httpStatus, startedAt });
     if (outcome.status === 'finished') return mapResult(outcome, hide);
     return outcome.status === 'failed' ? hidden(outcome, config, secrets) : outcome;
   } catch (error) {
@@ -160,13 +160,17 @@ const hidden = (outcome: Failed, config: McpServerConfig, secrets: Texts): Faile
   message: withoutSecrets(outcome.message, config, secrets),
 });
 
-type Called = { readonly outcome: ToolOutcome; readonly startedAt: number };
+type Called = {
+  readonly outcome: ToolOutcome;
+  readonly httpStatus?: number | undefined;
+  readonly startedAt: number;
+};
 
 /** A call that went as the registry expects says nothing new, and costs nothing more. */
 const recordCall = async (
   ports: LoopDeps,
   server: McpServer,
-  { outcome, startedAt }: Called,
+  { outcome, httpStatus, startedAt }: Called,
 ): Promise<void> => {
   const isAway =
     outcome.status === 'lost' ||
@@ -174,7 +178,8 @@ const recordCall = async (
       (outcome.code === 'mcp_server_unavailable' || outcome.structured?.['server_died'] === true));
   if (!isAway && server.health.status === 'healthy') return;
   const error = 'message' in outcome ? outcome.message : '';
-  const seen = isAway ? ({ ok: false, error } as const) : ({ ok: true } as const);
+  const status = httpStatus === undefined ? {} : { httpStatus };
+  const seen = isAway ? ({ ok: false, error, ...status } as const) : ({ ok: true } as const);
   try {
     await recordUse(ports, server, { outcome: seen, startedAt, times: ports.mcpTimes });
   } catch (cause) {
