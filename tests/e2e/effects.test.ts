@@ -5,7 +5,7 @@ import { makeSession, sandboxRecord } from './agent.ts';
 import { effectDigestOf } from './call-digest.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { type Client, connect } from './socket-client.ts';
-import { allObjects } from './stored-objects.ts';
+import { allObjects, spoilPacks } from './stored-objects.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
@@ -45,6 +45,12 @@ const decide = async (id: string, callId: string, body: object) => {
   });
   return { status: response.status, body: (await response.json()) as { error?: { code: string } } };
 };
+
+const execute = (id: string, command: string) =>
+  cloud.ask<{ stdout: string }>(`/api/sessions/${id}/exec`, {
+    method: 'POST',
+    body: JSON.stringify({ command }),
+  });
 
 /** A program of the live sandbox, which a trial does not reach. */
 const listen = (id: string) =>
@@ -250,11 +256,49 @@ describe('a call that is asked by its effect', () => {
     expect(data).not.toHaveProperty('effect');
     client.send('tool:approval', { callId: data.callId, approved: true, digest: data.digest });
     await client.untilType('completion');
-    const ran = await cloud.ask<{ stdout: string }>(`/api/sessions/${client.id}/exec`, {
-      method: 'POST',
-      body: JSON.stringify({ command: 'stat -c "%a %F" *; chmod 600 kept.txt; cat kept.txt' }),
-    });
+    const ran = await execute(client.id, 'stat -c "%a %F" *; chmod 600 kept.txt; cat kept.txt');
     expect(ran.stdout).toBe(`${listed}\nkept`);
+  });
+
+  test.each([
+    ['nobody can read', 'chmod 000 kept.txt'],
+    ['is a pipe', 'mkfifo pipe'],
+  ])('has no effect where its copy would lack a file of the workspace that %s', async (_, command) => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    await execute(client.id, command);
+    client.send('message', { text: '$ test -e kept.txt || echo missing > state' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effectMissing).toMatch(
+      /^it could not be tried: its copy of the workspace would lack a file that cannot be saved: (kept.txt|pipe) /,
+    );
+    expect(data).not.toHaveProperty('effect');
+  });
+
+  test('has no effect where its copy is not as it was saved', async () => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    await execute(client.id, 'true');
+    const { workspace } = await cloud.ask<{ workspace: string }>(`/api/sessions/${client.id}`);
+    await spoilPacks(cloud.home, workspace);
+    client.send('message', { text: '$ ls > list.txt' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effectMissing).toMatch(
+      /^it could not be tried: its copy of the workspace lacks a file that was not restored: kept.txt /,
+    );
+  });
+
+  test('is not applied where such a file appeared since it was tried', async () => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    client.send('message', { text: '$ rm -rf kept.txt' });
+    const { data: first } = await client.untilType('tool:approval_required');
+    await execute(client.id, 'mkfifo pipe');
+    const { callId, digest, effectDigest } = first;
+    expect((await decide(client.id, callId, { approved: true, digest, effectDigest })).status).toBe(200);
+    const second = (await client.untilType('tool:approval_required', 1)).data;
+    expect(second).toMatchObject({ callId, effectMissing: expect.stringContaining('would lack') });
+    expect(await read(client.id, 'kept.txt')).toBe('kept');
   });
 
   test.each([

@@ -7,7 +7,7 @@
  */
 
 import { canonicalJson } from '../../../domain/canonical-json.ts';
-import { filesIdOf, type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
+import { filesIdOf, type LeftOut, type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
 import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect.ts';
 import type { CallId, SessionId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -25,13 +25,13 @@ import { callForAWhile } from '../../sandbox/call-until-outcome-known.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { saveWorkspace } from '../../sandbox/save-workspace.ts';
-import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
 import { boundResult } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';
+import { liveWorkspace } from './live-workspace.ts';
 import { createTrial, endTrial } from './trial-session.ts';
 import { wantedHosts } from './wanted-hosts.ts';
 
@@ -110,8 +110,9 @@ const run = async (
     const made = await createTrial(ports, { id, parent, key, until, source: from.source });
     return made === undefined ? raceLost : { trial: made, ...from };
   }, changesTooOften('the workspace'));
-  const { sandbox, logged } = await acquireSandbox(ports, { ...startedFor(trial), signal });
+  const { sandbox, start, logged } = await acquireSandbox(ports, { ...startedFor(trial), signal });
   await logged;
+  refuseRest(start?.restored?.missing ?? [], 'its copy of the workspace lacks a file that was not restored');
   const startedAt = ports.world.now();
   const call = { sandbox, callKey: `${id}/${key}`, name, args, onProgress: () => undefined };
   const outcome = await callForAWhile(ports, { ...call, signal, waitMs: toolTimes.waitMs });
@@ -126,12 +127,7 @@ const run = async (
   const saved = await saveWorkspace(ports, sandbox);
   if (saved.status === 'failed')
     throw new AppError('sandbox_unavailable', `its files were not saved: ${saved.message}`);
-  const [unsaved] = saved.leftOut;
-  if (unsaved !== undefined)
-    throw new AppError(
-      'conflict',
-      `it created a file that cannot be saved: ${unsaved.path} (${unsaved.reason})`,
-    );
+  refuseRest(saved.leftOut, 'it created a file that cannot be saved');
   const before = source.checkpoint && refOf(source.checkpoint);
   const after = await checkpointOf(ports, trial.workspace);
   const hosts = await wantedHosts(ports, sandbox);
@@ -150,7 +146,9 @@ type Source = { readonly source: FilesSource; readonly live: string | undefined 
 
 /** The files as they are now; behind an approved call of the same queue, as that will leave them. */
 const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnContext): Promise<Source> => {
-  const { id, checkpoint } = await savedWorkspace(ports, session.workspace);
+  const saved = await liveWorkspace(ports, session.workspace);
+  refuseRest(saved.leftOut, 'its copy of the workspace would lack a file that cannot be saved');
+  const { id, checkpoint } = saved.workspace;
   const live = checkpoint && filesIdOf(checkpoint);
   const before = triedBefore(state);
   if (before === undefined) return { source: sourceOfWorkspace(id, checkpoint), live };
@@ -158,6 +156,11 @@ const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnConte
   if (fork === undefined || fork.deletedAt !== undefined)
     throw new AppError('conflict', 'the result of the call before it is gone');
   return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live };
+};
+
+/** A trial on fewer files might do something else, and what is applied might meet those that it lacked. */
+const refuseRest = ([first]: readonly LeftOut[], problem: string): void => {
+  if (first !== undefined) throw new AppError('conflict', `${problem}: ${first.path} (${first.reason})`);
 };
 
 const callOf = ({ turn: { state } }: TurnContext) => {
