@@ -195,6 +195,16 @@ describe('a call that is asked by its effect', () => {
     expect(data.effectDigest).toBe(effectDigestOf(data));
   });
 
+  test('names models and tools of the platform among them', async () => {
+    const client = await open();
+    const command =
+      'curl -s http://127.0.0.1:19999/anthropic/v1/messages -d "{}"; sallyport-client tools; curl -s http://one.example.org/a; echo tried';
+    client.send('message', { text: `$ ${command}` });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effect).toMatchObject({ hosts: ['models', 'platform', 'one.example.org:80'] });
+    expect(data.effect.output).toContain('no model is called, and this is recorded');
+  });
+
   test('shows that files would be deleted, and is thrown away by a rejection, which needs no digest, over the socket too', async () => {
     const client = await open();
     await put(client.id, 'package.json', '{"scripts":{"test":"echo tested > report.txt"}}');
