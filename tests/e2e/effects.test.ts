@@ -162,6 +162,24 @@ describe('a call that is asked by its effect', () => {
     expect(await read(client.id, 'src/once.txt')).toMatch(/^\d+\n$/);
   });
 
+  test('is decided by its rules whether its result is long or not: the file that keeps it is no change of the call', async () => {
+    const rules = [{ verdict: 'approve', within: ['src'], removes: false }];
+    const made = await cloud.ask<{ id: string }>('/api/projects', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'long results', effects: { tools: ['execute_command'], rules } }),
+    });
+    const client = await open({ project: made.id, approvals: 'auto' });
+    client.send('message', { text: '$ mkdir -p src; echo x > src/a; seq 20000' });
+    await client.untilType('completion');
+    const decided = client.frames.filter(({ type }) => type === 'tool:decided').map(({ data }) => data);
+    expect(decided).toMatchObject([{ approved: true, by: { kind: 'policy', id: 'effect rule 1' } }]);
+    const { stdout } = await execute(
+      client.id,
+      'tail -n 5000 .sallyport/outputs/trial-*.txt | grep -cx 2....',
+    );
+    expect([stdout, await read(client.id, 'src/a')]).toEqual(['1\n', 'x\n']);
+  });
+
   test('is tried again where the workspace has moved since, and nothing of it is applied', async () => {
     const client = await open();
     client.send('message', { text: 'write a.txt hello' });

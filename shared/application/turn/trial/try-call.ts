@@ -8,7 +8,7 @@
 
 import { canonicalJson } from '../../../domain/canonical-json.ts';
 import { filesIdOf, type LeftOut, type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
-import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect.ts';
+import { boundEffect, digestedEffect, type Effect, type EffectFile } from '../../../domain/effect.ts';
 import type { CallId, SessionId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { sandboxWaitMsMax, saveMsMax } from '../../../domain/limits.ts';
@@ -29,7 +29,7 @@ import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
-import { boundResult } from '../tools/bound-result.ts';
+import { boundResult, type KeptFile } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';
 import { liveWorkspace } from './live-workspace.ts';
 import { createTrial, endTrial } from './trial-session.ts';
@@ -119,7 +119,7 @@ const run = async (
   signal.throwIfAborted();
   refuseUnknown(outcome, toolTimes);
   const durationMs = ports.world.now() - startedAt;
-  const result = await resultOf(ports, outcome, {
+  const { result, file } = await resultOf(ports, outcome, {
     key,
     get: async () => ({ sandbox }),
     durationMs,
@@ -131,7 +131,7 @@ const run = async (
   const before = source.checkpoint && refOf(source.checkpoint);
   const after = await checkpointOf(ports, trial.workspace);
   const hosts = await wantedHosts(ports, sandbox);
-  const effect = await effectOf(ports, { trial, before, after, outcome, durationMs, hosts });
+  const effect = await effectOf(ports, { trial, before, after, outcome, durationMs, hosts, file });
   const { digest } = callOf(context);
   const effectDigest = ports.world.sha256(canonicalJson(digestedEffect(digest, effect)));
   return {
@@ -184,10 +184,10 @@ const resultOf = async (
   ports: LoopDeps,
   outcome: Ended,
   { durationMs, ...place }: Kept,
-): Promise<TrialOutcome> => {
-  if (outcome.status === 'failed') return { code: outcome.code, message: outcome.message };
-  const { content, text, images } = await boundResult(ports, outcome.content, place);
-  return { content, text, ...(images.length === 0 ? {} : { images }), durationMs };
+): Promise<{ readonly result: TrialOutcome; readonly file?: KeptFile | undefined }> => {
+  if (outcome.status === 'failed') return { result: { code: outcome.code, message: outcome.message } };
+  const { content, text, images, file } = await boundResult(ports, outcome.content, place);
+  return { result: { content, text, ...(images.length === 0 ? {} : { images }), durationMs }, file };
 };
 
 const checkpointOf = async (
@@ -205,11 +205,12 @@ type Tried = {
   readonly outcome: Ended;
   readonly durationMs: number;
   readonly hosts: readonly string[];
+  readonly file: KeptFile | undefined;
 };
 
 const effectOf = async (
-  { archive }: LoopDeps,
-  { trial, before, after, outcome, durationMs, hosts }: Tried,
+  { archive, world }: LoopDeps,
+  { trial, before, after, outcome, durationMs, hosts, file }: Tried,
 ): Promise<Effect> => {
   const compared = await archive.compare(trial.workspace, {
     ...(before === undefined ? {} : { before }),
@@ -218,8 +219,9 @@ const effectOf = async (
   if (compared.status === 'refused') throw new AppError('internal_error', compared.reason);
   const { files, changes } = compared;
   const leftOut = changes - files.length;
+  const sha256 = file && world.sha256(file.content);
   return boundEffect({
-    files: [...files],
+    files: files.filter((entry) => !isKeptResult(entry, { path: file?.path, sha256 })),
     ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }),
     ...(after === undefined ? {} : { stateSha256: after.sha256 }),
     exitCode: exitCodeOf(outcome.structured),
@@ -228,6 +230,17 @@ const effectOf = async (
     durationMs,
   });
 };
+
+/** The platform's own file, and not the call's: nothing of it is another than what was stored. */
+const isKeptResult = (
+  { path, change, type, mode, sha256 }: EffectFile,
+  kept: { readonly path: string | undefined; readonly sha256: string | undefined },
+): boolean =>
+  path === kept.path &&
+  sha256 === kept.sha256 &&
+  change === 'created' &&
+  type === 'file' &&
+  mode === undefined;
 
 const exitCodeOf = (structured: JsonObject | undefined): number | null => {
   const code = structured?.['exit_code'];
