@@ -154,6 +154,15 @@ test.each([
   expect(lines.slice(4, -1)).toEqual([line]);
 });
 
+test('an effect names what the call wanted to reach', () => {
+  const hosts = ['models', 'platform', 'a.example:443'];
+  const effect = { files: [], exitCode: 0, output: '', hosts, durationMs: 1 };
+  const lines = callLines({ ...named, args: {}, digest, effect, effectDigest: 'e' });
+  expect(lines).toContain(
+    'wanted to reach models, tools of the platform, a.example:443: refused in the trial',
+  );
+});
+
 test('a call in a list is cut to one line', () => {
   expect(callInShort({ name: 'execute_command', args: { command: 'a\nb' } })).toBe(
     'execute_command a⟦U+000A⟧b',

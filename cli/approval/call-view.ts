@@ -11,6 +11,7 @@ import { effectNotes, missingLines } from '#shared/domain/effect-notes.ts';
 import type { Json } from '#shared/domain/json.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import { visibleLine, visibleText } from '#shared/domain/visible-text.ts';
+import { wantedHostName } from '#shared/domain/wanted-host.ts';
 
 const bar = '│ ';
 /** The rest of a line that was too long for the terminal. */
@@ -44,9 +45,7 @@ const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readon
     ...(files.length + filesLeftOut === 0 ? ['no file changes'] : []),
     ...files.flatMap(fileLines),
     ...(filesLeftOut === 0 ? [] : [leftOutLine(files, filesLeftOut)]),
-    ...(hosts.length === 0
-      ? []
-      : [`wanted to reach ${hosts.map(visibleLine).join(', ')}: refused in the trial`]),
+    ...(hosts.length === 0 ? [] : [`wanted to reach ${wantedNames(hosts)}: refused in the trial`]),
     ...(output === ''
       ? []
       : [
@@ -58,6 +57,9 @@ const effectLines = ({ effect, effectDigest, effectMissing }: ShownCall): readon
     `effect ${effectDigest}`,
   ];
 };
+
+const wantedNames = (hosts: readonly string[]): string =>
+  hosts.map((host) => visibleLine(wantedHostName(host))).join(', ');
 
 const leftOutLine = ({ length }: readonly EffectFile[], count: number): string =>
   length === 0

@@ -1,10 +1,11 @@
 /** Saves and restores with the sandbox as it is: its server and runner as processes of this machine. */
-import { chmod, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { WorkspaceBucket } from '#shared/adapters/aws/workspace-bucket.ts';
-import { openBucket, openSandbox, outline } from '../../tests/linked/linked-sandbox.ts';
+import type { ManifestRef } from '#shared/domain/checkpoint.ts';
+import { type LinkedSandbox, openBucket, openSandbox, outline } from '../../tests/linked/linked-sandbox.ts';
 
 const bucketOfTest = async () => {
   const { bucket, close } = await openBucket();
@@ -16,6 +17,14 @@ const sandboxOfTest = async (bucket: WorkspaceBucket) => {
   onTestFinished(sandbox.close);
   return sandbox;
 };
+const savedIn = async (sandbox: LinkedSandbox, base?: ManifestRef): Promise<ManifestRef> => {
+  const saved = await sandbox.save(base);
+  if (saved.status !== 'saved') throw new Error(JSON.stringify(saved));
+  return saved.manifest;
+};
+/** Without times. */
+const contentsOf = async ({ folder }: LinkedSandbox) =>
+  (await outline(folder)).map(({ modifiedAt: _time, ...entry }) => entry);
 
 test('a workspace is restored unchanged in the next sandbox, and has no changes then', async () => {
   const bucket = await bucketOfTest();
@@ -62,4 +71,42 @@ test('an unreadable file is reported each time, and prevents no later save', asy
   expect(await sandbox.save(saved.manifest)).toMatchObject({ status: 'unchanged' });
   await writeFile(join(sandbox.folder, 'new'), 'x');
   expect(await sandbox.save(saved.manifest)).toMatchObject({ status: 'saved', leftOut });
+});
+
+test('a result is applied below folders that are closed to writing, and these stay closed', async () => {
+  const bucket = await bucketOfTest();
+  const live = await sandboxOfTest(bucket);
+  const trial = await sandboxOfTest(bucket);
+  const made =
+    'mkdir -p d/e top; echo one > d/f; echo two > d/e/g; echo three > top/h; chmod 555 d/e; chmod 555 d top .';
+  for (const { callTool } of [live, trial]) await callTool('execute_command', { command: made });
+  let before = await savedIn(trial);
+  const commands = [
+    'echo more >> d/f; chmod 755 d/e/g; chmod 500 top',
+    'chmod -R u+w d && rm -rf d/e d/f && echo new > d/n && chmod 555 d',
+    'chmod u+w . && chmod -R u+w d top && rm -rf d top && echo end > d && chmod 555 .',
+  ];
+  for (const command of commands) {
+    await trial.callTool('execute_command', { command });
+    const after = await savedIn(trial, before);
+    expect(await live.apply({ before, after })).toMatchObject({ status: 'applied', missing: [] });
+    expect(await contentsOf(live)).toEqual(await contentsOf(trial));
+    expect((await stat(live.folder)).mode & 0o777).toBe(0o555);
+    before = after;
+  }
+});
+
+test('a folder is removed with what an upload that never ended has left in it', async () => {
+  const bucket = await bucketOfTest();
+  const live = await sandboxOfTest(bucket);
+  const trial = await sandboxOfTest(bucket);
+  await trial.callTool('execute_command', { command: 'mkdir d; touch d/f' });
+  await live.callTool('execute_command', {
+    command: 'mkdir d; touch d/f d/.sallyport-partial-left; chmod 555 d',
+  });
+  const before = await savedIn(trial);
+  await trial.callTool('execute_command', { command: 'rm -r d' });
+  const after = await savedIn(trial, before);
+  expect(await live.apply({ before, after })).toMatchObject({ status: 'applied', missing: [] });
+  expect(await outline(live.folder)).toEqual([]);
 });

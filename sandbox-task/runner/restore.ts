@@ -3,16 +3,27 @@
  *
  * A file is written to a partial beside its place and gets its name only when its hash is the one that was
  * promised; otherwise it is missing, with a reason, and the old entry stays. One bad entry does not
- * stop the others. Folders get their modes at the end, since a read-only one could not be filled.
+ * stop the others. Folders get their modes at the end, since a read-only one could not be filled: one that is there and closed to its
+ * owner is opened until then.
  * Guarantee W10 of docs/spec/sandbox.md.
  */
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import type { ArchiveHeader } from '#shared/contracts/archive.ts';
 import { createFrameReader } from '../wire/frame.ts';
 import type { MissingEntry } from '../wire/messages.ts';
 import { createFileIndex, type FileIndex, traitsOf } from './file-index.ts';
-import { createRestorePaths, openRestoredFile, type RestoredFile } from './restored-entry.ts';
-import { partialOf } from './workspace-path.ts';
+import { createRestorePaths, openingWay, openRestoredFile, type RestoredFile } from './restored-entry.ts';
+import { codeOf, isPartial, partialOf } from './workspace-path.ts';
 
 export type RunningRestore = {
   readonly write: (bytes: Buffer) => void;
@@ -46,6 +57,8 @@ export const openRestore = (workspace: string): RunningRestore => {
       missing.add(path, reasonOf(cause));
     }
   };
+  const place = (path: string, work: () => void): void =>
+    attempt(path, () => openingWay({ workspace, path, modes: folderModes }, work));
   const finishFile = (isWhole: boolean): void => {
     const finished = file;
     file = undefined;
@@ -58,7 +71,7 @@ export const openRestore = (workspace: string): RunningRestore => {
   const write = (header: ArchiveHeader, payload: Buffer): void => {
     switch (header.type) {
       case 'directory':
-        attempt(header.path, () => {
+        place(header.path, () => {
           const target = paths.resolveRestorePath(header.path);
           makeFolder(target, header.mode);
           folderModes.set(target, header.mode);
@@ -66,7 +79,7 @@ export const openRestore = (workspace: string): RunningRestore => {
         });
         return;
       case 'symlink':
-        attempt(header.path, () => {
+        place(header.path, () => {
           const target = paths.resolveRestorePath(header.path);
           makeLink(target, header.target);
           plainPaths.set(header.path, target);
@@ -76,10 +89,7 @@ export const openRestore = (workspace: string): RunningRestore => {
       case 'file':
         if (header.same) missing.add(header.path, 'the archive does not hold its content');
         else
-          attempt(
-            header.path,
-            () => (file = openRestoredFile(header, paths.resolveRestorePath(header.path))),
-          );
+          place(header.path, () => (file = openRestoredFile(header, paths.resolveRestorePath(header.path))));
         return;
       case 'data':
         file?.write(payload);
@@ -88,7 +98,7 @@ export const openRestore = (workspace: string): RunningRestore => {
         finishFile(header.isWhole);
         return;
       case 'removed':
-        attempt(header.path, () => removeEntry(paths.resolveRestorePath(header.path)));
+        place(header.path, () => removeEntry(paths.resolveRestorePath(header.path)));
         paths.forget();
         return;
       case 'end':
@@ -110,8 +120,22 @@ export const openRestore = (workspace: string): RunningRestore => {
 /** One that is gone already is no failure; a folder that has something else in it stays. */
 const removeEntry = (target: string): void => {
   const old = lstatSync(target, { throwIfNoEntry: false });
-  if (old?.isDirectory()) rmdirSync(target);
+  if (old?.isDirectory()) removeFolder(target);
   else if (old !== undefined) unlinkSync(target);
+};
+
+/** No saved state has partials: that of an upload which never ended does not keep its folder. */
+const removeFolder = (target: string): void => {
+  try {
+    rmdirSync(target);
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOTEMPTY') throw cause;
+    const names = readdirSync(target);
+    if (!names.every(isPartial)) throw cause;
+    chmodSync(target, 0o700);
+    for (const name of names) unlinkSync(join(target, name));
+    rmdirSync(target);
+  }
 };
 
 /** Writable until everything is in it. */
@@ -145,7 +169,7 @@ const addToIndex = (index: FileIndex, path: string, target: string): void => {
 
 /** Inner folders first: an outer one may lose the right to enter it. */
 export const setFolderModes = (modes: ReadonlyMap<string, number>): void => {
-  for (const [target, mode] of [...modes].reverse()) {
+  for (const [target, mode] of [...modes].toSorted(([one], [other]) => (one < other ? 1 : -1))) {
     if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) chmodSync(target, mode);
   }
 };

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import {
   type BigIntStats,
+  chmodSync,
   closeSync,
   constants,
   fchmodSync,
@@ -22,7 +23,7 @@ import {
 import { dirname, join } from 'node:path';
 import { isPlainPath } from '#shared/domain/checkpoint.ts';
 import type { FileHeader } from './archive-frames.ts';
-import { partialOf } from './workspace-path.ts';
+import { codeOf, partialOf } from './workspace-path.ts';
 
 export type RestoredFile = {
   readonly path: string;
@@ -115,5 +116,36 @@ const walk = (workspace: string, parent: string): void => {
     const stat = lstatSync(target, { throwIfNoEntry: false });
     if (stat === undefined) mkdirSync(target);
     else if (!stat.isDirectory()) throw new Error('its folder is not a folder');
+  }
+};
+
+type Way = {
+  readonly workspace: string;
+  readonly path: string;
+  /** Of folders, as they are to be at the end. */
+  readonly modes: Map<string, number>;
+};
+
+/** Does the work once more where a folder on the way to the entry is closed to its owner: it is open from then on. */
+export const openingWay = (way: Way, work: () => void): void => {
+  try {
+    work();
+  } catch (cause) {
+    if (codeOf(cause) !== 'EACCES') throw cause;
+    openWay(way);
+    work();
+  }
+};
+
+const openWay = ({ workspace, path, modes }: Way): void => {
+  let folder = workspace;
+  for (const step of ['', ...dirname(path).split('/')]) {
+    folder = join(folder, step);
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    if (!stat?.isDirectory()) return;
+    const mode = stat.mode & 0o7777;
+    if ((mode & 0o700) === 0o700) continue;
+    chmodSync(folder, mode | 0o700);
+    if (!modes.has(folder)) modes.set(folder, mode);
   }
 };

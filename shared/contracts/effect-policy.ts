@@ -37,7 +37,10 @@ const effectRule = onFirstUse(() =>
       .describe('Every changed file is one of these or below one; `.`: anywhere.'),
     touches: paths().exactOptional().describe('Some changed file is one of these or below one.'),
     removes: z.boolean().exactOptional().describe('Whether it removes a file.'),
-    wantsHosts: z.boolean().exactOptional().describe('Whether it asked for a host.'),
+    wantsHosts: z
+      .boolean()
+      .exactOptional()
+      .describe('Whether it asked for a host, a model or a tool of the platform.'),
     succeeds: z.boolean().exactOptional().describe('Whether the call and its program succeed.'),
     filesMax: z.number().int().min(0).exactOptional().describe('Most files that it changes.'),
     bytesMax: z

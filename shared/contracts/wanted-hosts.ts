@@ -1,4 +1,4 @@
-/** A sandbox's answer to `GET /relay/wanted-hosts`: the hosts that programs of a trial asked of its proxy, as `host:port`. */
+/** A sandbox's answer to `GET /relay/wanted-hosts`: the hosts that programs of a trial asked of its proxy, as `host:port`, and `models` or `platform`. */
 import * as z from 'zod';
 
 /** A host of 255 characters, and a port. */

@@ -59,6 +59,7 @@ describe('a rule fits what a call would do', () => {
     ['no deletion wanted, one', { removes: false }, called([removed]), false],
     ['no host wanted, none', { wantsHosts: false }, called([source]), true],
     ['no host wanted, one', { wantsHosts: false }, called([], { hosts: ['a:443'] }), false],
+    ['no host wanted, a model', { wantsHosts: false }, called([], { hosts: ['models'] }), false],
     ['a host', { wantsHosts: true }, called([], { hosts: ['a:443'] }), true],
     ['succeeds', { succeeds: true }, called([source]), true],
     ['a file tool that succeeds', { succeeds: true }, called([source], { exitCode: null }), true],

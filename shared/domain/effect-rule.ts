@@ -29,7 +29,7 @@ export type EffectRule = {
   readonly touches?: string[];
   /** True: some file is removed; false: none is. */
   readonly removes?: boolean;
-  /** True: it asked for some host; false: for none. */
+  /** True: it asked for some host, a model or a tool of the platform; false: for none. */
   readonly wantsHosts?: boolean;
   /** True: it did not fail, nor did its program; false: it failed. */
   readonly succeeds?: boolean;

@@ -42,7 +42,7 @@ export type Effect = {
   /** Null where no program ran to its end. */
   readonly exitCode: number | null;
   readonly output: string;
-  /** Those it asked for, as `host:port`: a trial reaches none. */
+  /** Those it asked for, as `host:port`, and what wanted-host.ts names: a trial reaches none. */
   readonly hosts: string[];
   readonly durationMs: number;
 };

@@ -5,7 +5,7 @@ import { makeSession, sandboxRecord } from './agent.ts';
 import { effectDigestOf } from './call-digest.ts';
 import { type EmbeddedCloud, eventually, openEmbeddedCloud } from './embedded-cloud.ts';
 import { type Client, connect } from './socket-client.ts';
-import { allObjects } from './stored-objects.ts';
+import { allObjects, spoilPacks } from './stored-objects.ts';
 
 let cloud: EmbeddedCloud;
 beforeAll(async () => {
@@ -45,6 +45,12 @@ const decide = async (id: string, callId: string, body: object) => {
   });
   return { status: response.status, body: (await response.json()) as { error?: { code: string } } };
 };
+
+const execute = (id: string, command: string) =>
+  cloud.ask<{ stdout: string }>(`/api/sessions/${id}/exec`, {
+    method: 'POST',
+    body: JSON.stringify({ command }),
+  });
 
 /** A program of the live sandbox, which a trial does not reach. */
 const listen = (id: string) =>
@@ -156,6 +162,24 @@ describe('a call that is asked by its effect', () => {
     expect(await read(client.id, 'src/once.txt')).toMatch(/^\d+\n$/);
   });
 
+  test('is decided by its rules whether its result is long or not: the file that keeps it is no change of the call', async () => {
+    const rules = [{ verdict: 'approve', within: ['src'], removes: false }];
+    const made = await cloud.ask<{ id: string }>('/api/projects', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'long results', effects: { tools: ['execute_command'], rules } }),
+    });
+    const client = await open({ project: made.id, approvals: 'auto' });
+    client.send('message', { text: '$ mkdir -p src; echo x > src/a; seq 20000' });
+    await client.untilType('completion');
+    const decided = client.frames.filter(({ type }) => type === 'tool:decided').map(({ data }) => data);
+    expect(decided).toMatchObject([{ approved: true, by: { kind: 'policy', id: 'effect rule 1' } }]);
+    const { stdout } = await execute(
+      client.id,
+      'tail -n 5000 .sallyport/outputs/trial-*.txt | grep -cx 2....',
+    );
+    expect([stdout, await read(client.id, 'src/a')]).toEqual(['1\n', 'x\n']);
+  });
+
   test('is tried again where the workspace has moved since, and nothing of it is applied', async () => {
     const client = await open();
     client.send('message', { text: 'write a.txt hello' });
@@ -187,6 +211,16 @@ describe('a call that is asked by its effect', () => {
     expect(data.effect).toMatchObject({ hosts: ['one.example.org:80', 'two.example.org:8443'] });
     expect(data.effect.output).toMatch(/^(this is a trial of the call: [^\n]*\n?){2}tried\n$/);
     expect(data.effectDigest).toBe(effectDigestOf(data));
+  });
+
+  test('names models and tools of the platform among them', async () => {
+    const client = await open();
+    const command =
+      'curl -s http://127.0.0.1:19999/anthropic/v1/messages -d "{}"; sallyport-client tools; curl -s http://one.example.org/a; echo tried';
+    client.send('message', { text: `$ ${command}` });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effect).toMatchObject({ hosts: ['models', 'platform', 'one.example.org:80'] });
+    expect(data.effect.output).toContain('no model is called, and this is recorded');
   });
 
   test('shows that files would be deleted, and is thrown away by a rejection, which needs no digest, over the socket too', async () => {
@@ -250,11 +284,49 @@ describe('a call that is asked by its effect', () => {
     expect(data).not.toHaveProperty('effect');
     client.send('tool:approval', { callId: data.callId, approved: true, digest: data.digest });
     await client.untilType('completion');
-    const ran = await cloud.ask<{ stdout: string }>(`/api/sessions/${client.id}/exec`, {
-      method: 'POST',
-      body: JSON.stringify({ command: 'stat -c "%a %F" *; chmod 600 kept.txt; cat kept.txt' }),
-    });
+    const ran = await execute(client.id, 'stat -c "%a %F" *; chmod 600 kept.txt; cat kept.txt');
     expect(ran.stdout).toBe(`${listed}\nkept`);
+  });
+
+  test.each([
+    ['nobody can read', 'chmod 000 kept.txt'],
+    ['is a pipe', 'mkfifo pipe'],
+  ])('has no effect where its copy would lack a file of the workspace that %s', async (_, command) => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    await execute(client.id, command);
+    client.send('message', { text: '$ test -e kept.txt || echo missing > state' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effectMissing).toMatch(
+      /^it could not be tried: its copy of the workspace would lack a file that cannot be saved: (kept.txt|pipe) /,
+    );
+    expect(data).not.toHaveProperty('effect');
+  });
+
+  test('has no effect where its copy is not as it was saved', async () => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    await execute(client.id, 'true');
+    const { workspace } = await cloud.ask<{ workspace: string }>(`/api/sessions/${client.id}`);
+    await spoilPacks(cloud.home, workspace);
+    client.send('message', { text: '$ ls > list.txt' });
+    const { data } = await client.untilType('tool:approval_required');
+    expect(data.effectMissing).toMatch(
+      /^it could not be tried: its copy of the workspace lacks a file that was not restored: kept.txt /,
+    );
+  });
+
+  test('is not applied where such a file appeared since it was tried', async () => {
+    const client = await open();
+    await put(client.id, 'kept.txt', 'kept');
+    client.send('message', { text: '$ rm -rf kept.txt' });
+    const { data: first } = await client.untilType('tool:approval_required');
+    await execute(client.id, 'mkfifo pipe');
+    const { callId, digest, effectDigest } = first;
+    expect((await decide(client.id, callId, { approved: true, digest, effectDigest })).status).toBe(200);
+    const second = (await client.untilType('tool:approval_required', 1)).data;
+    expect(second).toMatchObject({ callId, effectMissing: expect.stringContaining('would lack') });
+    expect(await read(client.id, 'kept.txt')).toBe('kept');
   });
 
   test.each([

@@ -1,5 +1,5 @@
 /** The objects of workspaces in the bucket of an embedded cloud, by key, as its records on disk name them. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const storedObjects = async (home: string, workspace: string): Promise<readonly string[]> =>
@@ -14,4 +14,18 @@ export const allObjects = async (home: string): Promise<readonly string[]> => {
     found.push(String(JSON.parse(text).key));
   }
   return found.filter((key) => key.startsWith('workspaces/'));
+};
+
+/** From now on no content of the workspace is the one that was saved. */
+export const spoilPacks = async (home: string, workspace: string): Promise<void> => {
+  const bucket = join(home, 's3', 'sallyport-workspaces');
+  for (const name of await readdir(join(bucket, 'records'))) {
+    const { key, file } = JSON.parse(await readFile(join(bucket, 'records', name), 'utf8'));
+    if (!key.startsWith(`workspaces/${workspace}/packs/`)) continue;
+    const bytes = await readFile(join(bucket, 'bytes', file));
+    await writeFile(
+      join(bucket, 'bytes', file),
+      bytes.map((byte) => byte ^ 1),
+    );
+  }
 };

@@ -1,10 +1,11 @@
-/** The hosts that programs of a trial want to reach: noted for the person who decides, and refused like everything else outside. */
+/** Targets that programs of a trial want to reach: noted for the person who decides, and refused like everything else outside. */
 import type { RelayReset, RelayTarget } from '#shared/contracts/relay/frame.ts';
+import { wantedModels, wantedPlatform } from '#shared/domain/wanted-host.ts';
 
 export type TrialHosts = {
   /** From now on nothing outside is reached: the sandbox tries a call. */
   readonly setTrial: () => void;
-  /** As `host:port`, in the order in which they were first wanted. */
+  /** Models and the platform first; then each `host:port`, in the order in which they were first wanted. */
   readonly wantedHosts: () => readonly string[];
   /** The refusal of a target in a trial, whose host is noted; undefined where no call is tried. */
   readonly refusal: (target: RelayTarget) => RelayReset | undefined;
@@ -14,8 +15,8 @@ export type TrialHosts = {
 const wantedHostsMax = 50;
 const inTrial: Readonly<Record<RelayTarget['type'], string>> = {
   egress: 'no host is reached, and this one is recorded',
-  model: 'no model is called',
-  platform: 'no tool of the platform is called',
+  model: 'no model is called, and this is recorded',
+  platform: 'no tool of the platform is called, and this is recorded',
 };
 const refused = ({ type }: RelayTarget): RelayReset => ({
   status: 403,
@@ -24,16 +25,21 @@ const refused = ({ type }: RelayTarget): RelayReset => ({
 
 export const createTrialHosts = (): TrialHosts => {
   let isTrial = false;
+  const services = new Set<string>();
   const wanted = new Set<string>();
+  const note = (target: RelayTarget): void => {
+    if (target.type === 'model') services.add(wantedModels);
+    else if (target.type === 'platform') services.add(wantedPlatform);
+    else if (wanted.size < wantedHostsMax) wanted.add(`${target.host}:${target.port}`);
+  };
   return {
     setTrial: () => {
       isTrial = true;
     },
-    wantedHosts: () => [...wanted],
+    wantedHosts: () => [...services, ...wanted],
     refusal(target) {
       if (!isTrial) return undefined;
-      if (target.type === 'egress' && wanted.size < wantedHostsMax)
-        wanted.add(`${target.host}:${target.port}`);
+      note(target);
       return refused(target);
     },
   };

@@ -1,5 +1,6 @@
 /** A workspace whose checkpoint has what its sandbox has at this moment, for a snapshot or a fork of it. */
 
+import type { LeftOut } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import { AppError, isErrorCode } from '../../errors.ts';
@@ -7,20 +8,27 @@ import type { Deps, StopDeps } from '../deps.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
 /** Throws when its sandbox runs and could not be saved. */
-export const savedWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise<Workspace> => {
+export const savedWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise<Workspace> =>
+  (await savedWithRest(ports, id)).workspace;
+
+/** With what the sandbox has and no checkpoint can hold. Throws as `savedWorkspace` does. */
+export const savedWithRest = async (ports: StopDeps, id: WorkspaceId): Promise<Saved> => {
   const workspace = await existingWorkspace(ports, id);
   const sandbox = savable(id, workspace.sandbox);
-  if (sandbox === undefined) return workspace;
+  if (sandbox === undefined) return { workspace, leftOut: [] };
   const report = await saveWorkspace(ports, sandbox, { workspace });
   const current = await existingWorkspace(ports, id);
   // One that has ended since then has made its last save: there is nothing else to save.
-  if (report.status === 'saved' || savable(id, current.sandbox) === undefined) return current;
+  if (savable(id, current.sandbox) === undefined) return { workspace: current, leftOut: [] };
+  if (report.status === 'saved') return { workspace: current, leftOut: report.leftOut };
   const code = isErrorCode(report.code) ? report.code : 'sandbox_unavailable';
   throw new AppError(code, `the workspace could not be saved: ${report.message}`, {
     suggestions: ['Try again.'],
     recoveryActions: ['retry_operation'],
   });
 };
+
+type Saved = { readonly workspace: Workspace; readonly leftOut: readonly LeftOut[] };
 
 /** Throws `workspace_not_found` also for one that is being deleted. */
 export const existingWorkspace = async (

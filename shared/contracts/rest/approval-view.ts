@@ -45,7 +45,11 @@ const effect = z
       .describe('Digest of the saved state with all files, where some are not listed.'),
     exitCode: z.number().int().nullable().describe('Null where no program ran to its end.'),
     output: z.string(),
-    hosts: z.array(z.string()).describe('Hosts that it reached: none, since a trial has no network.'),
+    hosts: z
+      .array(z.string())
+      .describe(
+        'Hosts that it asked for and did not reach, as `host:port`; `models` for a model, `platform` for a tool of the platform.',
+      ),
     durationMs: count,
   })
   .meta({ id: 'Effect' });

@@ -118,8 +118,8 @@ export const removesChoices = [
 
 export const hostsChoices = [
   { value: '', label: 'Any network use' },
-  { value: 'no', label: 'No host is contacted' },
-  { value: 'yes', label: 'A host is contacted' },
+  { value: 'no', label: 'No host, model or platform tool is called' },
+  { value: 'yes', label: 'A host, model or platform tool is called' },
 ] as const;
 
 export const succeedsChoices = [

@@ -16,7 +16,10 @@ export type BoundedResult = {
   readonly content: readonly ToolContent[];
   readonly text: string;
   readonly images: readonly HistoryImage[];
+  /** The file that has the whole, where it was stored. */
+  readonly file?: KeptFile;
 };
+export type KeptFile = { readonly path: string; readonly content: string };
 
 export type ResultFile = {
   /** The call's key: names the file. */
@@ -42,8 +45,9 @@ export const boundResult = async (
   // Only text is stored as a file: a result that is heavy by its images alone has none.
   if (!isLong && utf8Bytes(whole) <= resultBytesMax / 2)
     return { content: lightened(content), text: whole, images };
-  const note = await keepWhole(ports, place, whole);
+  const { note, ...kept } = await keepWhole(ports, place, whole);
   return {
+    ...kept,
     content: isHeavy ? [...lightened(content), { type: 'text', text: note }] : content,
     text: `${cutMiddle(whole, toolResultCharactersMax)}\n${note}`,
     images,
@@ -55,19 +59,21 @@ const keepWhole = async (
   { link, telemetry }: Deps<'link' | 'telemetry'>,
   { key, get }: ResultFile,
   whole: string,
-): Promise<string> => {
+): Promise<{ readonly note: string; readonly file?: KeptFile }> => {
   const name = key.replaceAll(/[^\w.-]+/g, '-').slice(-100);
   const path = `.sallyport/outputs/${name}.txt`;
-  const body = new TextEncoder().encode(cutBytes(whole, fileBytesMax));
+  const content = cutBytes(whole, fileBytesMax);
+  const body = new TextEncoder().encode(content);
   try {
     const { sandbox } = await get();
     const response = await link.fetch(sandbox, { method: 'PUT', path: `/files/${path}`, body });
     await response.body?.cancel();
-    if (response.ok) return `[The result was too long and is cut here; the whole is in /workspace/${path}.]`;
+    const note = `[The result was too long and is cut here; the whole is in /workspace/${path}.]`;
+    if (response.ok) return { note, file: { path, content } };
   } catch (error) {
     telemetry.warn('a long result was not stored', { error });
   }
-  return '[The result was too long and is cut here; the whole could not be stored.]';
+  return { note: '[The result was too long and is cut here; the whole could not be stored.]' };
 };
 
 /** Text blocks share what the log has room for; pictures that do not fit are named. */

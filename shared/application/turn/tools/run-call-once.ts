@@ -87,7 +87,7 @@ export const runCall = async (ports: LoopDeps, call: OneCall): Promise<CallStep>
     return { type: 'call-failed', at: ports.world.now(), callId, code, message };
   }
   const { get } = call.lazySandbox;
-  const bounded = await boundResult(ports, outcome.content, { key, get });
+  const { file: _file, ...bounded } = await boundResult(ports, outcome.content, { key, get });
   const at = ports.world.now();
   return { type: 'call-finished', at, callId, ...bounded, durationMs: at - startedAt };
 };

@@ -14,12 +14,12 @@ import type { ToolEffect, ToolResult } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
-import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
 import { commitResult } from '../tools/collect-tool-results.ts';
 import { openLazySandbox } from '../tools/lazy-sandbox.ts';
+import { liveWorkspace } from './live-workspace.ts';
 
 export type TriedEffect = ToolEffect & { readonly tried: TriedCall };
 
@@ -90,13 +90,15 @@ const unlessUnreachable = async (applying: Promise<ToolResult>): Promise<ToolRes
   }
 };
 
-/** True when the live workspace has, byte for byte, the files that the call was tried on. */
+/** True when the live workspace has, byte for byte, the files that the call was tried on, and nothing else. */
 const isUnmoved = async (
   ports: LoopDeps,
   { session }: TurnContext,
   { before, workspace }: TriedCall,
 ): Promise<boolean> => {
-  const live = await savedWorkspace(ports, session.workspace);
+  const { workspace: live, leftOut } = await liveWorkspace(ports, session.workspace);
+  // It appeared after the trial, whose copy lacked it.
+  if (leftOut.length > 0) return false;
   const now =
     live.checkpoint && refOf({ ...live.checkpoint, workspace: live.checkpoint.workspace ?? live.id });
   if (now?.id === before?.id) return true;

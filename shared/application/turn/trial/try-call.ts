@@ -7,8 +7,8 @@
  */
 
 import { canonicalJson } from '../../../domain/canonical-json.ts';
-import { filesIdOf, type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
-import { boundEffect, digestedEffect, type Effect } from '../../../domain/effect.ts';
+import { filesIdOf, type LeftOut, type ManifestRef, refOf } from '../../../domain/checkpoint.ts';
+import { boundEffect, digestedEffect, type Effect, type EffectFile } from '../../../domain/effect.ts';
 import type { CallId, SessionId } from '../../../domain/ids.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { sandboxWaitMsMax, saveMsMax } from '../../../domain/limits.ts';
@@ -25,13 +25,13 @@ import { callForAWhile } from '../../sandbox/call-until-outcome-known.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { saveWorkspace } from '../../sandbox/save-workspace.ts';
-import { savedWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
-import { boundResult } from '../tools/bound-result.ts';
+import { boundResult, type KeptFile } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';
+import { liveWorkspace } from './live-workspace.ts';
 import { createTrial, endTrial } from './trial-session.ts';
 import { wantedHosts } from './wanted-hosts.ts';
 
@@ -110,15 +110,16 @@ const run = async (
     const made = await createTrial(ports, { id, parent, key, until, source: from.source });
     return made === undefined ? raceLost : { trial: made, ...from };
   }, changesTooOften('the workspace'));
-  const { sandbox, logged } = await acquireSandbox(ports, { ...startedFor(trial), signal });
+  const { sandbox, start, logged } = await acquireSandbox(ports, { ...startedFor(trial), signal });
   await logged;
+  refuseRest(start?.restored?.missing ?? [], 'its copy of the workspace lacks a file that was not restored');
   const startedAt = ports.world.now();
   const call = { sandbox, callKey: `${id}/${key}`, name, args, onProgress: () => undefined };
   const outcome = await callForAWhile(ports, { ...call, signal, waitMs: toolTimes.waitMs });
   signal.throwIfAborted();
   refuseUnknown(outcome, toolTimes);
   const durationMs = ports.world.now() - startedAt;
-  const result = await resultOf(ports, outcome, {
+  const { result, file } = await resultOf(ports, outcome, {
     key,
     get: async () => ({ sandbox }),
     durationMs,
@@ -126,16 +127,11 @@ const run = async (
   const saved = await saveWorkspace(ports, sandbox);
   if (saved.status === 'failed')
     throw new AppError('sandbox_unavailable', `its files were not saved: ${saved.message}`);
-  const [unsaved] = saved.leftOut;
-  if (unsaved !== undefined)
-    throw new AppError(
-      'conflict',
-      `it created a file that cannot be saved: ${unsaved.path} (${unsaved.reason})`,
-    );
+  refuseRest(saved.leftOut, 'it created a file that cannot be saved');
   const before = source.checkpoint && refOf(source.checkpoint);
   const after = await checkpointOf(ports, trial.workspace);
   const hosts = await wantedHosts(ports, sandbox);
-  const effect = await effectOf(ports, { trial, before, after, outcome, durationMs, hosts });
+  const effect = await effectOf(ports, { trial, before, after, outcome, durationMs, hosts, file });
   const { digest } = callOf(context);
   const effectDigest = ports.world.sha256(canonicalJson(digestedEffect(digest, effect)));
   return {
@@ -150,7 +146,9 @@ type Source = { readonly source: FilesSource; readonly live: string | undefined 
 
 /** The files as they are now; behind an approved call of the same queue, as that will leave them. */
 const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnContext): Promise<Source> => {
-  const { id, checkpoint } = await savedWorkspace(ports, session.workspace);
+  const saved = await liveWorkspace(ports, session.workspace);
+  refuseRest(saved.leftOut, 'its copy of the workspace would lack a file that cannot be saved');
+  const { id, checkpoint } = saved.workspace;
   const live = checkpoint && filesIdOf(checkpoint);
   const before = triedBefore(state);
   if (before === undefined) return { source: sourceOfWorkspace(id, checkpoint), live };
@@ -158,6 +156,11 @@ const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnConte
   if (fork === undefined || fork.deletedAt !== undefined)
     throw new AppError('conflict', 'the result of the call before it is gone');
   return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live };
+};
+
+/** A trial on fewer files might do something else, and what is applied might meet those that it lacked. */
+const refuseRest = ([first]: readonly LeftOut[], problem: string): void => {
+  if (first !== undefined) throw new AppError('conflict', `${problem}: ${first.path} (${first.reason})`);
 };
 
 const callOf = ({ turn: { state } }: TurnContext) => {
@@ -181,10 +184,10 @@ const resultOf = async (
   ports: LoopDeps,
   outcome: Ended,
   { durationMs, ...place }: Kept,
-): Promise<TrialOutcome> => {
-  if (outcome.status === 'failed') return { code: outcome.code, message: outcome.message };
-  const { content, text, images } = await boundResult(ports, outcome.content, place);
-  return { content, text, ...(images.length === 0 ? {} : { images }), durationMs };
+): Promise<{ readonly result: TrialOutcome; readonly file?: KeptFile | undefined }> => {
+  if (outcome.status === 'failed') return { result: { code: outcome.code, message: outcome.message } };
+  const { content, text, images, file } = await boundResult(ports, outcome.content, place);
+  return { result: { content, text, ...(images.length === 0 ? {} : { images }), durationMs }, file };
 };
 
 const checkpointOf = async (
@@ -202,11 +205,12 @@ type Tried = {
   readonly outcome: Ended;
   readonly durationMs: number;
   readonly hosts: readonly string[];
+  readonly file: KeptFile | undefined;
 };
 
 const effectOf = async (
-  { archive }: LoopDeps,
-  { trial, before, after, outcome, durationMs, hosts }: Tried,
+  { archive, world }: LoopDeps,
+  { trial, before, after, outcome, durationMs, hosts, file }: Tried,
 ): Promise<Effect> => {
   const compared = await archive.compare(trial.workspace, {
     ...(before === undefined ? {} : { before }),
@@ -215,8 +219,9 @@ const effectOf = async (
   if (compared.status === 'refused') throw new AppError('internal_error', compared.reason);
   const { files, changes } = compared;
   const leftOut = changes - files.length;
+  const sha256 = file && world.sha256(file.content);
   return boundEffect({
-    files: [...files],
+    files: files.filter((entry) => !isKeptResult(entry, { path: file?.path, sha256 })),
     ...(leftOut === 0 ? {} : { filesLeftOut: leftOut }),
     ...(after === undefined ? {} : { stateSha256: after.sha256 }),
     exitCode: exitCodeOf(outcome.structured),
@@ -225,6 +230,17 @@ const effectOf = async (
     durationMs,
   });
 };
+
+/** The platform's own file, and not the call's: nothing of it is another than what was stored. */
+const isKeptResult = (
+  { path, change, type, mode, sha256 }: EffectFile,
+  kept: { readonly path: string | undefined; readonly sha256: string | undefined },
+): boolean =>
+  path === kept.path &&
+  sha256 === kept.sha256 &&
+  change === 'created' &&
+  type === 'file' &&
+  mode === undefined;
 
 const exitCodeOf = (structured: JsonObject | undefined): number | null => {
   const code = structured?.['exit_code'];

@@ -8,7 +8,7 @@ import type { Deps } from '../../deps.ts';
 /** A prompt names so many. */
 const hostsMax = 20;
 
-/** As `host:port`. Throws `sandbox_unavailable` when it does not answer as it should. */
+/** As `host:port`, `models` or `platform`. Throws `sandbox_unavailable` when it does not answer as it should. */
 export const wantedHosts = async (
   { link }: Deps<'link'>,
   sandbox: LiveSandbox,
