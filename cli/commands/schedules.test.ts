@@ -85,11 +85,13 @@ test('schedules are listed, changed, enabled, disabled and deleted', async () =>
 test('a schedule is run manually, and its runs are shown with their outcome', async () => {
   const run = { runAt: 'now', status: 'running', trigger: 'manual' };
   const late = { runAt: 'before', status: 'success', trigger: 'schedule', durationMs: 5, sessionId: 'x' };
+  const waiting = { ...run, needsApproval: true };
   await using one = await loggedIn({
     'POST /api/schedules/s1/trigger': { body: { id: 's1', runs: [run] } },
     'GET /api/schedules/s1/history?limit=2': { body: { history: [{ ...late, late: true, output: 'done' }] } },
     'GET /api/schedules/s2/history': { body: { history: [] } },
     'GET /api/schedules/s3/history': { body: { history: [late], next: 'x' } },
+    'GET /api/schedules/s4/history': { body: { history: [waiting, { ...waiting, late: true }] } },
   });
   expect((await one.run(['schedules', 'trigger', 's1'])).stdout).toBe(
     'TIME  STATUS   TRIGGER  MS  SESSION  OUTPUT\nnow   running  manual   -   -        -\n',
@@ -105,6 +107,9 @@ test('a schedule is run manually, and its runs are shown with their outcome', as
   expect((await one.run(['schedules', 'history', 's3'])).stderr).toContain('Older runs exist;');
 });
 
+  expect((await one.run(['schedules', 'history', 's4'])).stdout).toMatch(
+    /^now +running, needs approval +manual.*\nnow +running, needs approval \(late\) +manual/m,
+  );
 test('workspaces belong to the named project, or to that of the token', async () => {
   const workspace = {
     id: 'w1',

@@ -140,6 +140,24 @@ test('axe finds no violation in any look', async () => {
     method: 'POST',
   });
   expect(runs).toHaveLength(1);
+test('a run that waits for a person says so', async () => {
+  const asking = { name: 'asks', approvals: 'ask', flavor: 'micro' };
+  const { id: projectId } = await cloud.ask<{ id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify(asking),
+  });
+  const { id } = await makeSchedule({ prompt: '$ true', targets: [{ projectId }] });
+  await cloud.request(`/api/schedules/${id}/trigger`, { method: 'POST' });
+  const page = await openApp(cloud);
+  await visit(page, `/${id}`);
+  await page
+    .getByRole('region', { name: 'History' })
+    .getByText('needs approval')
+    .waitFor({ timeout: 60_000 });
+  const { history } = await cloud.ask<{ history: readonly object[] }>(`/api/schedules/${id}/history`);
+  expect(history).toMatchObject([{ status: 'running', needsApproval: true }]);
+});
+
   await inEveryLook(cloud, 'schedules', async (page) => {
     await visit(page);
     await page.getByRole('link', { name: 'look at the logs' }).waitFor();

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/domain/schedule/limits.ts';
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
-import type { Run, RunState } from '#shared/domain/schedule/run.ts';
+import type { RunState, ShownRun } from '#shared/domain/schedule/run.ts';
 import { type ListedSchedule, targetKey } from '#shared/domain/schedule/schedule.ts';
 import { iso } from '../fields.ts';
 import { scheduleFields, targetFields } from './schedule-bodies.ts';
@@ -45,6 +45,10 @@ export const runAnswer = z
     sessionId: z.uuid().optional(),
     output: z
       .string()
+    needsApproval: z
+      .literal(true)
+      .optional()
+      .describe('Set while the run waits until a person decides a call of its session, or of one under it.'),
       .optional()
       .describe(`Answer of the agent, at most ${runOutputCharactersMax} characters.`),
     error: z.string().optional().describe('Reason why the run failed or was skipped.'),
@@ -105,7 +109,7 @@ const shownStatus: Readonly<Record<RunState, (typeof runStatuses)[number]>> = {
   skipped: 'skipped',
 };
 
-export const runView = (run: Run): z.output<typeof runAnswer> => {
+export const runView = (run: ShownRun): z.output<typeof runAnswer> => {
   const { runAt, startedAt, endedAt, target: where, session, output, problem } = run;
   return {
     runAt: iso(runAt),
@@ -119,6 +123,7 @@ export const runView = (run: Run): z.output<typeof runAnswer> => {
     ...(problem === undefined ? {} : { error: problem }),
     ...(startedAt === undefined || endedAt === undefined
       ? {}
+    ...(run.needsApproval === undefined ? {} : { needsApproval: run.needsApproval }),
       : { durationMs: Math.max(0, endedAt - startedAt) }),
     ...(run.isLate ? { late: true } : {}),
   };
