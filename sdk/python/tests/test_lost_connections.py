@@ -383,6 +383,8 @@ def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: S
             act()
         assert (failed.value.code, failed.value.status) == ("unreachable", 0)
         assert len(server.asked) - before == 1
+    server.replies["POST /cancel"] = lambda handler, _: handler.answer(202, {"cancelled": "below"})
+    assert session.cancel() == "below"
 
 
 def test_a_busy_server_is_asked_again_after_the_pause_that_it_names(
