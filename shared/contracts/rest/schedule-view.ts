@@ -1,5 +1,6 @@
 /** A schedule and its runs as REST shows them. */
 import * as z from 'zod';
+import { deciderOf } from '#shared/domain/principal.ts';
 import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/domain/schedule/limits.ts';
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
 import type { RunState, ShownRun } from '#shared/domain/schedule/run.ts';
@@ -24,6 +25,11 @@ export const scheduleAnswer = z
       .literal(true)
       .optional()
       .describe(`Set when the prompt is cut: lists show ${promptExcerptCharactersMax} characters.`),
+    creator: z
+      .object({ id: z.string(), name: z.string().optional() })
+      .describe(
+        'Token or person with whose permissions the schedule runs, as the audit log names the actor.',
+      ),
     disabledReason: z.string().optional().describe('Reason why the platform disabled the schedule.'),
     nextRunAt: time.nullable(),
     lastRunAt: time.nullable(),
@@ -39,16 +45,16 @@ export const runAnswer = z
     runAt: time.describe('Time at which the run was due.'),
     startedAt: time.nullable(),
     status: z.enum(runStatuses),
+    needsApproval: z
+      .literal(true)
+      .optional()
+      .describe('Set while the run waits until a person decides a call of its session, or of one under it.'),
     trigger: z.enum(['schedule', 'manual']),
     projectId: z.uuid().optional(),
     workspaceId: z.uuid().optional(),
     sessionId: z.uuid().optional(),
     output: z
       .string()
-    needsApproval: z
-      .literal(true)
-      .optional()
-      .describe('Set while the run waits until a person decides a call of its session, or of one under it.'),
       .optional()
       .describe(`Answer of the agent, at most ${runOutputCharactersMax} characters.`),
     error: z.string().optional().describe('Reason why the run failed or was skipped.'),
@@ -67,6 +73,7 @@ export const scheduleView = ({
   pins,
 }: Pick<ScheduleState, 'schedule' | 'pins'>): z.output<typeof scheduleAnswer> => {
   const { id, name, cron, prompt, isEnabled, overlap, sessions, disabledReason } = schedule;
+  const { kind: _, ...creator } = deciderOf(schedule.creator);
   return {
     id,
     name,
@@ -83,6 +90,7 @@ export const scheduleView = ({
     enabled: isEnabled,
     overlapBehavior: overlap,
     sessionBehavior: sessions,
+    creator,
     ...(disabledReason === undefined ? {} : { disabledReason }),
     nextRunAt: isoOrNull(schedule.nextRunAt),
     lastRunAt: isoOrNull(schedule.lastRunAt),
@@ -115,6 +123,7 @@ export const runView = (run: ShownRun): z.output<typeof runAnswer> => {
     runAt: iso(runAt),
     startedAt: isoOrNull(startedAt),
     status: shownStatus[run.state],
+    ...(run.needsApproval === undefined ? {} : { needsApproval: run.needsApproval }),
     trigger: run.isManual ? 'manual' : 'schedule',
     ...(where === undefined ? {} : { projectId: where.project }),
     ...(where?.workspace === undefined ? {} : { workspaceId: where.workspace }),
@@ -123,7 +132,6 @@ export const runView = (run: ShownRun): z.output<typeof runAnswer> => {
     ...(problem === undefined ? {} : { error: problem }),
     ...(startedAt === undefined || endedAt === undefined
       ? {}
-    ...(run.needsApproval === undefined ? {} : { needsApproval: run.needsApproval }),
       : { durationMs: Math.max(0, endedAt - startedAt) }),
     ...(run.isLate ? { late: true } : {}),
   };
