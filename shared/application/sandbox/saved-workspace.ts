@@ -2,7 +2,7 @@
 
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
-import { AppError, isErrorCode } from '../../errors.ts';
+import { AppError, type AppErrorDetails, type ErrorCode, isErrorCode } from '../../errors.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
@@ -16,10 +16,18 @@ export const savedWorkspace = async (ports: StopDeps, id: WorkspaceId): Promise<
   // One that has ended since then has made its last save: there is nothing else to save.
   if (report.status === 'saved' || savable(id, current.sandbox) === undefined) return current;
   const code = isErrorCode(report.code) ? report.code : 'sandbox_unavailable';
-  throw new AppError(code, `the workspace could not be saved: ${report.message}`, {
-    suggestions: ['Try again.'],
-    recoveryActions: ['retry_operation'],
-  });
+  throw new AppError(code, `the workspace could not be saved: ${report.message}`, adviceOf(code));
+};
+
+const adviceOf = (code: ErrorCode): AppErrorDetails => {
+  switch (code) {
+    case 'internal_error':
+      return { suggestions: ['Tell an operator: a repeated request fails as well.'] };
+    case 'resource_limit_exceeded':
+      return { suggestions: ['Delete files that are not needed, then try again.'] };
+    default:
+      return { suggestions: ['Try again.'], recoveryActions: ['retry_operation'] };
+  }
 };
 
 /** Throws `workspace_not_found` also for one that is being deleted. */
