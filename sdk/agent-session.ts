@@ -81,9 +81,12 @@ export class AgentSession {
     return retryAndFollow(this.#client, this.id, { signal });
   }
 
-  /** Stops the running turn. Not sent twice: a second one would stop the next. */
-  async cancel({ signal }: Signalled = {}): Promise<void> {
-    await this.#client.request(api.cancelTurn, { params: { id: this.id } }, { signal });
+  /**
+   * Stops the running turn, and says what it found: the `turn` of the session, those of sessions `below` it alone, or `nothing`. Not
+   * sent twice: a second one would stop the next.
+   */
+  async cancel({ signal }: Signalled = {}): Promise<AnswerOf<typeof api.cancelTurn>['cancelled']> {
+    return (await this.#client.request(api.cancelTurn, { params: { id: this.id } }, { signal })).cancelled;
   }
 
   /** Reads the conversation so far. */

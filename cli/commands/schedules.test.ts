@@ -85,11 +85,13 @@ test('schedules are listed, changed, enabled, disabled and deleted', async () =>
 test('a schedule is run manually, and its runs are shown with their outcome', async () => {
   const run = { runAt: 'now', status: 'running', trigger: 'manual' };
   const late = { runAt: 'before', status: 'success', trigger: 'schedule', durationMs: 5, sessionId: 'x' };
+  const waiting = { ...run, needsApproval: true };
   await using one = await loggedIn({
     'POST /api/schedules/s1/trigger': { body: { id: 's1', runs: [run] } },
     'GET /api/schedules/s1/history?limit=2': { body: { history: [{ ...late, late: true, output: 'done' }] } },
     'GET /api/schedules/s2/history': { body: { history: [] } },
     'GET /api/schedules/s3/history': { body: { history: [late], next: 'x' } },
+    'GET /api/schedules/s4/history': { body: { history: [waiting, { ...waiting, late: true }] } },
   });
   expect((await one.run(['schedules', 'trigger', 's1'])).stdout).toBe(
     'TIME  STATUS   TRIGGER  MS  SESSION  OUTPUT\nnow   running  manual   -   -        -\n',
@@ -103,6 +105,9 @@ test('a schedule is run manually, and its runs are shown with their outcome', as
   );
   expect((await one.run(['schedules', 'history', 's2'])).stdout).toBe('No runs yet.\n');
   expect((await one.run(['schedules', 'history', 's3'])).stderr).toContain('Older runs exist;');
+  expect((await one.run(['schedules', 'history', 's4'])).stdout).toMatch(
+    /^now +running, needs approval +manual.*\nnow +running, needs approval \(late\) +manual/m,
+  );
 });
 
 test('workspaces belong to the named project, or to that of the token', async () => {
@@ -162,7 +167,7 @@ test('a message is queued, also from a pipe; calls are decided and a turn is can
     'POST /api/sessions/a/messages': { status: 202, body: { messageId: 'm', lastSeq: 4 } },
     'GET /api/sessions/a/messages': { body: { messages: conversation } },
     'POST /api/sessions/a/approvals/c%201': { body: {} },
-    'POST /api/sessions/a/cancel': { status: 202, body: {} },
+    'POST /api/sessions/a/cancel': { status: 202, body: { cancelled: 'turn' } },
   });
   const sent = async (args: readonly string[], stdin?: string) => {
     const { stdout } = await one.run(['sessions', ...args], stdin === undefined ? {} : { stdin });
@@ -182,6 +187,21 @@ test('a message is queued, also from a pipe; calls are decided and a turn is can
   ]);
   expect(await sent(['reject', 'a', 'c 1'])).toEqual(['Rejected c 1.\n', { approved: false }]);
   expect(await sent(['cancel', 'a'])).toEqual(['Cancelled the turn of a.\n', null]);
+});
+
+test('a cancel says what was cancelled, and that nothing was', async () => {
+  await using one = await loggedIn({
+    'POST /api/sessions/a/cancel': { status: 202, body: { cancelled: 'below' } },
+    'POST /api/sessions/b/cancel': { status: 202, body: { cancelled: 'nothing' } },
+  });
+  expect(await one.run(['sessions', 'cancel', 'a'])).toMatchObject({
+    code: 0,
+    stdout: 'Session a had no turn. Cancelled those of the sessions under it.\n',
+  });
+  expect(await one.run(['sessions', 'cancel', 'b'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Session b had no turn to cancel\. A program .* `sallyport stop b` /),
+  });
 });
 
 test('events of child sessions are included, page by page', async () => {

@@ -101,9 +101,12 @@ const remove = async (call: Call): Promise<undefined> => {
   call.output.result(deleted(answer, { id: idOf(call) }), () => [`Deleted ${idOf(call)}.`]);
 };
 
+const runStatus = ({ status, late, needsApproval }: ScheduleRun): string =>
+  `${status}${needsApproval === true ? ', needs approval' : ''}${late === true ? ' (late)' : ''}`;
+
 const runRow = (run: ScheduleRun): readonly Cell[] => [
   run.runAt,
-  run.late === true ? `${run.status} (late)` : run.status,
+  runStatus(run),
   run.trigger,
   run.durationMs,
   run.sessionId,

@@ -47,7 +47,17 @@ type Message = AnswerOf<typeof api.readMessages>['messages'][number];
 
 const cancel = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.cancelTurn, byId(call));
-  call.output.result(answer, () => [`Cancelled the turn of ${call.positionals[0]}.`]);
+  call.output.result(answer, () => cancelLines[answer.cancelled](call.positionals[0] ?? ''));
+};
+
+const cancelLines: Readonly<
+  Record<AnswerOf<typeof api.cancelTurn>['cancelled'], (id: string) => readonly string[]>
+> = {
+  turn: (id) => [`Cancelled the turn of ${id}.`],
+  below: (id) => [`Session ${id} had no turn. Cancelled those of the sessions under it.`],
+  nothing: (id) => [
+    `Session ${id} had no turn to cancel. A program that runs in it goes on: \`sallyport stop ${id}\` ends it with the session.`,
+  ],
 };
 
 const retry = async (call: Call): Promise<undefined> => {

@@ -90,8 +90,7 @@ export const conversationRoutes = ({
       errors: ['invalid_session_state'],
     },
     handler: async (_event, { session }) => {
-      await cancelTree(ports, session.id);
-      return json(202, {});
+      return json(202, { cancelled: await cancelTree(ports, session.id) });
     },
   }),
   onSession(ports, {

@@ -5,12 +5,14 @@
  * A browser that comes with a request is led to the app, which asks its person; a request with a fault is refused here, and leads
  * to no address of a client, since anyone can register one (RFC 9700, 4.11.2; OA2). Pages of other origins can read none of it.
  */
+import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { checkRequest, isResource } from '#shared/application/access/consent.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { registerClient } from '#shared/application/access/register-client.ts';
 import { revokeByClient } from '#shared/application/access/revoke-token.ts';
 import type { AuditDeps, Deps } from '#shared/application/deps.ts';
+import { withoutNulls } from '#shared/contracts/absent-fields.ts';
 import { header } from '#shared/contracts/credentials.ts';
 import { decode, decodeJson } from '#shared/contracts/decode.ts';
 import { authorizationFields, formBytesMax, oauthPath, registrationBody } from '#shared/contracts/oauth.ts';
@@ -98,7 +100,8 @@ const authorize = async ({ ports, publicUrl }: OAuth, event: ApiEvent): Promise<
 const register = async ({ ports }: OAuth, event: ApiEvent): Promise<StreamedResult> => {
   if (!isOf(event, 'application/json'))
     return refuse('invalid_client_metadata', 'the body must be application/json');
-  const body = decodeJson(registrationBody, textOf(event));
+  const sent = decodeJson(z.unknown(), textOf(event));
+  const body = sent.ok ? decode(registrationBody, withoutNulls(registrationBody, sent.value)) : sent;
   if (!body.ok) {
     const isAddress = body.problem.startsWith('redirect_uris');
     return refuse(isAddress ? 'invalid_redirect_uri' : 'invalid_client_metadata', body.problem);

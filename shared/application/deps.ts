@@ -185,11 +185,8 @@ type WakeDeps = EventDeps & Deps<'sessions' | 'turns' | 'inbox' | 'workspaces' |
 /** Of turns, without the loop that runs them. */
 export type TurnDeps = WakeDeps & Deps<'lifetimes'>;
 /** To take a slot, and to free one that an idle sandbox holds. */
-export type SlotDeps = Deps<'slots' | 'slotLimits' | 'lifetimes' | 'processes'>;
-export type RoomDeps = SlotDeps &
-  PublishDeps &
-  Deps<'sessions' | 'turns' | 'workspaces' | 'invoker'> &
-  Partial<Deps<'link'>>;
+export type SlotDeps = Deps<'slots' | 'slotLimits' | 'lifetimes' | 'processes' | 'link'>;
+export type RoomDeps = SlotDeps & PublishDeps & Deps<'sessions' | 'turns' | 'workspaces' | 'invoker'>;
 /** To give a turn something to do. */
 export type MessageDeps = TurnDeps & SlotDeps;
 /** To record what happens to a sandbox's task. */

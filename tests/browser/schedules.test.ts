@@ -84,6 +84,29 @@ test('a schedule is disabled in the list, edited and deleted', async () => {
   expect((await cloud.request(`/api/schedules/${id}`)).status).toBe(404);
 });
 
+test('a project token is asked before it takes over the schedule of another caller by its switch', async () => {
+  const { id } = await makeSchedule({ name: 'weekly', enabled: false });
+  const body = JSON.stringify({ name: 'p', scope: `project:${project.id}` });
+  const made = await cloud.ask<{ id: string; token: string }>('/api/tokens', { method: 'POST', body });
+  const page = await openApp({ url: cloud.url, token: made.token });
+  await visit(page);
+  const flip = () => page.getByRole('switch', { name: 'weekly is enabled' }).click();
+  await flip();
+  const dialog = page.getByRole('alertdialog');
+  await dialog.getByText('From now on it runs with your permissions.').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  expect(await cloud.ask(`/api/schedules/${id}`)).toMatchObject({ enabled: false });
+  await flip();
+  await dialog.getByRole('button', { name: 'Enable' }).click();
+  const shown = () => cloud.ask<{ enabled: boolean; creator: object }>(`/api/schedules/${id}`);
+  await expect.poll(shown).toMatchObject({ enabled: true, creator: { id: made.id, name: 'p' } });
+  // It is its own by now.
+  await flip();
+  await expect.poll(shown).toMatchObject({ enabled: false });
+  await flip();
+  await expect.poll(shown).toMatchObject({ enabled: true });
+});
+
 test('switches of two rows act side by side, and one that is refused goes back', async () => {
   const names = ['left', 'right'];
   for (const name of names) await makeSchedule({ name });
@@ -115,6 +138,24 @@ test('switches of two rows act side by side, and one that is refused goes back',
   await page.getByText('too many requests at once').waitFor();
   await expect.poll(() => page.locator('[role="switch"][aria-busy]').count()).toBe(0);
   expect(await rows[0]?.getByRole('switch').isChecked()).toBe(false);
+});
+
+test('a run that waits for a person says so', async () => {
+  const asking = { name: 'asks', approvals: 'ask', flavor: 'micro' };
+  const { id: projectId } = await cloud.ask<{ id: string }>('/api/projects', {
+    method: 'POST',
+    body: JSON.stringify(asking),
+  });
+  const { id } = await makeSchedule({ prompt: '$ true', targets: [{ projectId }] });
+  await cloud.request(`/api/schedules/${id}/trigger`, { method: 'POST' });
+  const page = await openApp(cloud);
+  await visit(page, `/${id}`);
+  await page
+    .getByRole('region', { name: 'History' })
+    .getByText('needs approval')
+    .waitFor({ timeout: 60_000 });
+  const { history } = await cloud.ask<{ history: readonly object[] }>(`/api/schedules/${id}/history`);
+  expect(history).toMatchObject([{ status: 'running', needsApproval: true }]);
 });
 
 test('a schedule is created by keyboard alone', async () => {

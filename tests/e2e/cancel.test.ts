@@ -83,7 +83,8 @@ test('a pending call ends, and cannot be approved any more', async () => {
   const agent = await open({ approvals: 'ask' });
   agent.client.send('message', { text: '$ echo never >> ran.txt' });
   const { data } = await agent.client.untilType('tool:approval_required');
-  expect((await cancelByRest(agent)).status).toBe(202);
+  const cancelled = await cancelByRest(agent);
+  expect([cancelled.status, await cancelled.json()]).toEqual([202, { cancelled: 'turn' }]);
   expect((await agent.client.untilType('completion')).data.stopReason).toBe('cancelled');
   agent.client.send('tool:approval', { callId: data.callId, approved: true });
   expect((await agent.client.untilType('error')).data.error.code).toBe('no_pending_tool_call');
@@ -101,7 +102,8 @@ test('with nothing to cancel the log is unchanged, and the answer is 202', async
   const { lastSeq } = (await agent.client.untilType('system:ready')).data;
   expect(lastSeq).toBe(-1);
   const before = await cloud.ask<{ events: readonly object[] }>(`/api/sessions/${agent.id}/events`);
-  expect((await cancelByRest(agent)).status).toBe(202);
+  const cancelled = await cancelByRest(agent);
+  expect([cancelled.status, await cancelled.json()]).toEqual([202, { cancelled: 'nothing' }]);
   expect(await cloud.ask(`/api/sessions/${agent.id}/events`)).toEqual(before);
   expect(await agent.run('$ echo fine')).toBe('fine\n');
 });

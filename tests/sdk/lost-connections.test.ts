@@ -425,6 +425,12 @@ test.each(['exec', 'start', 'write', 'cancel'])(
   },
 );
 
+test('a cancel says what it found', async () => {
+  await using server = await startWireServer();
+  server.on('POST /cancel', (_, response) => server.send(response, 202, { cancelled: 'below' }));
+  expect(await new AgentSession(open(server).sallyport, 's').cancel()).toBe('below');
+});
+
 test('a busy server is asked again after the pause that it names, and not if that is too long', async () => {
   await using server = await startWireServer();
   const sandbox = await sandboxOf(server);

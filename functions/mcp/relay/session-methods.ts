@@ -34,12 +34,14 @@ export const sessionMessage = async (params: unknown, context: MethodContext) =>
     message_id: sent.message,
   };
   if (!wait) return result;
-  const { completion, lastIndex } = await awaitCompletion(ports, {
+  const { completion, lastIndex, isForgotten } = await awaitCompletion(ports, {
     ...{ sessionId: sent.session, messageId: sent.message, since: sent.lastIndex, signal },
+    ...(sent.standing === undefined ? {} : { standing: sent.standing }),
     waitMsMax: completionWaitMsMax,
     onEvent: () => undefined,
   });
-  if (completion === undefined) return { ...result, finished: false, last_event_index: lastIndex };
+  if (completion === undefined)
+    return { ...result, finished: isForgotten === true, last_event_index: lastIndex };
   const { stopReason, text: answer, usage } = completion.data;
   return {
     ...{ ...result, finished: true, last_event_index: lastIndex },

@@ -4,7 +4,7 @@
  */
 
 import type * as z from 'zod';
-import { awaitCompletion, type ToldEvent } from '#shared/application/session/await-completion.ts';
+import { awaitCompletion, standingOf, type ToldEvent } from '#shared/application/session/await-completion.ts';
 import {
   type Conversed,
   messageSession,
@@ -126,11 +126,17 @@ const waitFor = async (
   { ports, signal, gone, tell, onPhase }: ToolContext,
 ): Promise<Partial<Result>> => {
   const asked = new AbortController();
-  const { completion, lastIndex } = await awaitCompletion(ports, {
+  // A message that was sent before may have its answer already.
+  const known = isRepeated
+    ? {
+        standing: await standingOf(ports, session, messageId),
+        since: oldestKept(session.lastSeq) - 1,
+      }
+    : { since: lastEventIndex };
+  const { completion, lastIndex, isForgotten } = await awaitCompletion(ports, {
     sessionId: session.id,
     messageId,
-    // A message that was sent before may have its answer already.
-    since: isRepeated ? oldestKept(session.lastSeq) - 1 : lastEventIndex,
+    ...known,
     waitMsMax: completionWaitMsMax,
     signal: AbortSignal.any([signal, gone, asked.signal]),
     onEvent: (event) => {
@@ -147,6 +153,7 @@ const waitFor = async (
     const ended = { stop_reason: stopReason, text, usage: usageView(usage) };
     return { finished: true, last_event_index: lastIndex, ...ended, pending_approvals: [] };
   }
+  if (isForgotten === true) return { finished: true, last_event_index: lastIndex, pending_approvals: [] };
   const found = await ports.turns.getWithTurn(session.id);
   return { finished: false, last_event_index: lastIndex, pending_approvals: pendingApprovals(found?.turn) };
 };

@@ -385,6 +385,8 @@ def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: S
             act()
         assert (failed.value.code, failed.value.status) == ("unreachable", 0)
         assert len(server.asked) - before == 1
+    server.replies["POST /cancel"] = lambda handler, _: handler.answer(202, {"cancelled": "below"})
+    assert session.cancel() == "below"
 
 
 @pytest.mark.parametrize("cause", [httpx.ReadTimeout("late"), httpx.WriteTimeout("late")])

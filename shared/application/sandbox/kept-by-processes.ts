@@ -4,7 +4,7 @@
  *
  * Only a sandbox that ever had a process is asked for processes.
  */
-import { keptUntil, lostWith } from '../../domain/process.ts';
+import { keptUntil } from '../../domain/process.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Deps, RoomDeps, StopDeps } from '../deps.ts';
 import { callsIn, liveSandboxOf, processesOf, recordEnds } from './sandbox-processes.ts';
@@ -18,30 +18,21 @@ export const keptByProcesses = async (ports: StopDeps, workspace: Workspace): Pr
   return until;
 };
 
-/**
- * True when its processes keep a sandbox whose slot is needed. A function that may not reach sandboxes goes by the records,
- * in which one whose end was not requested still runs.
- */
-export const isKeptByProcesses = async (ports: RoomDeps, workspace: Workspace): Promise<boolean> => {
-  const { id, sandbox } = workspace;
-  if (sandbox?.hasProcesses === undefined) return false;
-  const { link, processes } = ports;
-  if (link === undefined) return lostWith(await processes.list(id), sandbox.generation).length > 0;
-  return (await look({ ...ports, link }, workspace)).until !== undefined;
-};
+/** True when its processes keep a sandbox whose slot is needed. */
+export const isKeptByProcesses = async (ports: RoomDeps, workspace: Workspace): Promise<boolean> =>
+  (await look(ports, workspace)).until !== undefined;
 
 /**
  * True when a call runs in a sandbox whose slot is needed: what a client runs in an agent's session is in no record. False where
  * it cannot be asked.
  */
 export const isKeptByCalls = async (ports: RoomDeps, workspace: Workspace): Promise<boolean> => {
-  const { link, telemetry } = ports;
   const live = liveSandboxOf(workspace);
-  if (link === undefined || live === undefined) return false;
+  if (live === undefined) return false;
   try {
-    return (await callsIn({ link }, live)) > 0;
+    return (await callsIn(ports, live)) > 0;
   } catch (error) {
-    telemetry.warn('an idle sandbox was not asked for its calls', { workspaceId: workspace.id, error });
+    ports.telemetry.warn('an idle sandbox was not asked for its calls', { workspaceId: workspace.id, error });
     return false;
   }
 };

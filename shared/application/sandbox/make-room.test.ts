@@ -101,20 +101,6 @@ test('a sandbox whose session cannot be read stays, and the next gives way', asy
   expect(warned).toContain('a session cannot be read, and its sandbox does not give way');
 });
 
-test('a sandbox that its caller cannot ask stays while a record has no end', async () => {
-  const { ports, request, stopping, first, second, clock } = await open();
-  const { link: _link, ...others } = ports;
-  const { workspace, id: session } = first;
-  const record = { workspace, session, generation: 1, command: 'sleep 60', isPty: false, startedAt: 1 };
-  await ports.processes.put({ id: 'a', ...record });
-  expect(await makeRoom(others, request)).toBe(true);
-  expect(await stopping()).toEqual([second.workspace]);
-  expect(await makeRoom(others, request)).toBe(false);
-  await ports.processes.end(workspace, 'a', { at: clock.now });
-  expect(await makeRoom(others, request)).toBe(true);
-  expect(await stopping()).toEqual([first.workspace, second.workspace]);
-});
-
 test('a sandbox stays whose turn was cancelled before the message behind it is taken up', async () => {
   const { ports, clock } = openQuietPorts();
   const session = newSession({ createdAt: clock.now, lastActiveAt: clock.now });

@@ -3,7 +3,7 @@
 import type { LeftOut } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
-import { AppError, isErrorCode } from '../../errors.ts';
+import { AppError, type AppErrorDetails, type ErrorCode, isErrorCode } from '../../errors.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
@@ -22,10 +22,18 @@ export const savedWithRest = async (ports: StopDeps, id: WorkspaceId): Promise<S
   if (savable(id, current.sandbox) === undefined) return { workspace: current, leftOut: [] };
   if (report.status === 'saved') return { workspace: current, leftOut: report.leftOut };
   const code = isErrorCode(report.code) ? report.code : 'sandbox_unavailable';
-  throw new AppError(code, `the workspace could not be saved: ${report.message}`, {
-    suggestions: ['Try again.'],
-    recoveryActions: ['retry_operation'],
-  });
+  throw new AppError(code, `the workspace could not be saved: ${report.message}`, adviceOf(code));
+};
+
+const adviceOf = (code: ErrorCode): AppErrorDetails => {
+  switch (code) {
+    case 'internal_error':
+      return { suggestions: ['Tell an operator: a repeated request fails as well.'] };
+    case 'resource_limit_exceeded':
+      return { suggestions: ['Delete files that are not needed, then try again.'] };
+    default:
+      return { suggestions: ['Try again.'], recoveryActions: ['retry_operation'] };
+  }
 };
 
 type Saved = { readonly workspace: Workspace; readonly leftOut: readonly LeftOut[] };

@@ -16,8 +16,11 @@ import {
 import { isEnded, type Session } from '../../domain/session.ts';
 import type { Deps } from '../deps.ts';
 
-/** `over`: its session, when it was made for this run alone and has received no message since. */
-export type Look = { readonly run: Run; readonly over?: Session };
+/**
+ * `over`: its session, when it was made for this run alone and has received no message since. `open`: its session, while the run has
+ * not ended.
+ */
+export type Look = { readonly run: Run; readonly over?: Session; readonly open?: Session };
 
 export const pollRun = async (ports: PollDeps, run: Run): Promise<Look> => {
   const { session: id, message } = run;
@@ -34,7 +37,7 @@ export const pollRun = async (ports: PollDeps, run: Run): Promise<Look> => {
   if (!outcome.hasBegun && outcome.isForgotten)
     return { run: lost(ports, run, 'the log of its session no longer has its end') };
   const begun = outcome.hasBegun ? { hasBegun: true as const, since: outcome.since } : {};
-  return { run: { ...run, ...begun, dueAt: nextLook(run, ports.world.now()) } };
+  return { run: { ...run, ...begun, dueAt: nextLook(run, ports.world.now()) }, open: session };
 };
 
 /** True when its message is in its session: it waits there, or its turn has begun. */

@@ -3,7 +3,8 @@ import { fake } from '../../../tests/fake.ts';
 import type { LogEntry } from '../../domain/event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import type { EventLog } from '../../ports/event-log.ts';
-import { type Awaited, awaitCompletion } from './await-completion.ts';
+import type { TurnStore } from '../../ports/turn-store.ts';
+import { type Awaited, awaitCompletion, standingOf } from './await-completion.ts';
 
 const usage = { inputTokens: 0, outputTokens: 0 };
 const begin = (id: string): LogEntry => ({
@@ -104,4 +105,54 @@ test('the wait ends at its timeout, or when the caller disconnects', async () =>
   expect(silent.looks.at(-1)).toBeLessThanOrEqual(5000);
   const gone = await follow([[0, begin('mine')]], { signal: AbortSignal.abort() });
   expect([gone.answer, gone.looks]).toEqual([{ lastIndex: -1 }, []]);
+});
+
+test('of a repeated message whose turn is over and is not in the log any more, the answer comes at once', async () => {
+  const later = [call, completion('theirs'), begin('other')].map((entry) => [0, entry] as const);
+  const { answer, heard, looks } = await follow(later, { standing: 'over' });
+  expect([answer, heard, looks]).toEqual([{ lastIndex: 2, isForgotten: true }, [], [0]]);
+  const known = await follow([[0, begin('mine')], [0, completion('done')], ...later], { standing: 'over' });
+  expect(known.text).toBe('done');
+});
+
+test('of a repeated message whose turn runs, and whose beginning is dropped, the next completion is its own', async () => {
+  const { text, heard } = await follow(
+    [
+      [0, call],
+      [3000, error],
+      [4000, completion('done')],
+    ],
+    { standing: 'running' },
+  );
+  expect([text, heard]).toEqual(['done', ['tool:call', 'agent:error', 'completion']]);
+  const whole = [completion('theirs'), begin('mine'), completion('done')].map((entry) => [0, entry] as const);
+  expect((await follow(whole, { standing: 'running' })).text).toBe('done');
+});
+
+test('a message that waits for its turn is waited for', async () => {
+  const { text } = await follow(
+    [
+      [0, completion('theirs')],
+      [1000, begin('mine')],
+      [2000, completion('done')],
+    ],
+    { standing: 'waiting' },
+  );
+  expect(text).toBe('done');
+});
+
+test.each([
+  ['over', { status: 'idle', state: { kind: 'done' }, inbox: ['other'] }],
+  [
+    'waiting',
+    { status: 'running', state: { kind: 'thinking', messageId: 'other' }, inbox: ['other', 'mine'] },
+  ],
+  ['running', { status: 'running', state: { kind: 'thinking', messageId: 'mine' }, inbox: ['mine'] }],
+  ['over', { status: 'completed', state: { kind: 'idle' }, inbox: ['mine'] }],
+] as const)('a message is %s: %j', async (standing, { status, state, inbox }) => {
+  const turns = fake<TurnStore>({
+    loadWork: async () => ({ turn: { state }, inbox: inbox.map((messageId) => ({ messageId })) }) as never,
+  });
+  const session = { id: 's' as SessionId, status };
+  expect(await standingOf({ turns }, session, 'mine' as MessageId)).toBe(standing);
 });

@@ -3,17 +3,20 @@
  * completion, a tool call, its output, an error, and a call that waits for a human.
  *
  * The log is polled, often at first: no function has to know its waiters. A client that stops waiting misses
- * nothing of it.
+ * nothing of it. Of a message that was sent before, the ring may have dropped the beginning.
  */
 
 import type { LogEvent } from '../../domain/event-log.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
+import { isEnded, type Session } from '../../domain/session.ts';
 import type { Deps } from '../deps.ts';
 
 export type Awaited = {
   readonly sessionId: SessionId;
   readonly messageId: MessageId;
+  /** Of a message that was sent before, read before the log is. */
+  readonly standing?: Standing;
   /** The log up to here is known. */
   readonly since: number;
   /** The longest wait, in milliseconds. */
@@ -29,9 +32,26 @@ export type ToldEvent = Extract<
 >;
 
 export type Answer = {
-  /** Absent: the wait was aborted, or the time is over. */
+  /** Absent: the wait was aborted, the time is over, or the turn is. */
   readonly completion?: Completion;
   readonly lastIndex: number;
+  /** Set when the turn is over, and the log has nothing of it any more. */
+  readonly isForgotten?: true;
+};
+
+/** `waiting`: its turn has not begun. */
+export type Standing = 'waiting' | 'running' | 'over';
+
+/** A message stays in the inbox until it is completed. */
+export const standingOf = async (
+  { turns }: Deps<'turns'>,
+  { id, status }: Pick<Session, 'id' | 'status'>,
+  messageId: MessageId,
+): Promise<Standing> => {
+  if (isEnded(status)) return 'over';
+  const { turn, inbox } = await turns.loadWork(id);
+  if ('messageId' in turn.state && turn.state.messageId === messageId) return 'running';
+  return inbox.some((message) => message.messageId === messageId) ? 'waiting' : 'over';
 };
 
 const told: readonly string[] = [
@@ -50,6 +70,7 @@ export const awaitCompletion = async (
 ): Promise<Answer> => {
   const until = world.now() + wait.waitMsMax;
   const heard: Heard = { lastIndex: wait.since, hasBegun: false };
+  let { standing = 'waiting' } = wait;
   let pause = logLookMsMin;
   while (!wait.signal.aborted) {
     const page = { since: heard.lastIndex, eventsMax: pageEventsMax };
@@ -57,6 +78,13 @@ export const awaitCompletion = async (
     const completion = hear(heard, events, wait);
     if (completion !== undefined) return { completion, lastIndex: completion.seq };
     if (hasMore) continue;
+    if (!heard.hasBegun && standing === 'over') return { lastIndex: heard.lastIndex, isForgotten: true };
+    if (!heard.hasBegun && standing === 'running') {
+      // The ring has dropped the beginning, and so all that came before it.
+      Object.assign(heard, { lastIndex: wait.since, hasBegun: true });
+      standing = 'waiting';
+      continue;
+    }
     if (world.now() + pause > until) break;
     pause = events.length > 0 ? logLookMsMin : Math.min(logLookMsMax, pause * pauseGrowth);
     await world.sleep(pause, wait.signal);

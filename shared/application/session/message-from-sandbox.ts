@@ -8,6 +8,7 @@
 
 import type { ChildPart } from '../../contracts/tools/slice-fields.ts';
 import { childSandbox } from '../../domain/child-sandbox.ts';
+import { oldestKept } from '../../domain/event-log.ts';
 import type { Flavor } from '../../domain/flavor.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { isWeaker } from '../../domain/relay/sandbox-rights.ts';
@@ -23,6 +24,7 @@ import { refuseUnpriced } from '../turn/children/child-model.ts';
 import { spawnChild } from '../turn/children/spawn-child.ts';
 import { offerMessage } from '../turn/requests/accept-message.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
+import { type Standing, standingOf } from './await-completion.ts';
 import { descendantsOf } from './descendants.ts';
 
 type ProgramDeps = SandboxDeps & Deps<'modelPrices' | 'trees'>;
@@ -52,6 +54,8 @@ export type SentMessage = {
   readonly isSpawned: boolean;
   /** The log up to here has nothing about the message. */
   readonly lastIndex: number;
+  /** Of a message to a named session that was sent before: the log may have its answer. */
+  readonly standing?: Standing;
 };
 
 export const messageFromSandbox = async (
@@ -84,7 +88,10 @@ const tell = async (
     throw new AppError('invalid_session_state', `session ${child.id} is ${child.status}`, {
       suggestions: ['Start another: leave session_id out.'],
     });
-  return { session: child.id, message: offered.messageId, isSpawned: false, lastIndex: child.lastSeq };
+  const sent = { session: child.id, message: offered.messageId, isSpawned: false };
+  if (offered.result === 'accepted') return { ...sent, lastIndex: child.lastSeq };
+  const standing = await standingOf(ports, child, offered.messageId);
+  return { ...sent, standing, lastIndex: oldestKept(child.lastSeq) - 1 };
 };
 
 const spawn = async (ports: ProgramDeps, { id }: Session, message: SandboxMessage): Promise<SentMessage> => {

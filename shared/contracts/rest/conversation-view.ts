@@ -42,7 +42,15 @@ export const acceptedAnswer = z.object({ messageId: z.string(), lastSeq: logNumb
 
 export const answeredAnswer = z.object({ requestId: z.string() });
 
-export const cancelledAnswer = z.object({});
+/** `below`: the session itself had no turn, but sessions under it worked for it. */
+export const cancelledWork = ['turn', 'below', 'nothing'] as const;
+export const cancelledAnswer = z.object({
+  cancelled: z
+    .enum(cancelledWork)
+    .describe(
+      'What was cancelled: its turn, those of sessions under it alone, or nothing. Programs of requests run on.',
+    ),
+});
 
 export const eventsAnswer = z.object({
   sessionId: z.uuid(),

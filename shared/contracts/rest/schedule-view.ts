@@ -1,8 +1,9 @@
 /** A schedule and its runs as REST shows them. */
 import * as z from 'zod';
+import { deciderOf } from '#shared/domain/principal.ts';
 import { promptExcerptCharactersMax, runOutputCharactersMax } from '#shared/domain/schedule/limits.ts';
 import type { ScheduleState } from '#shared/domain/schedule/next-step.ts';
-import type { Run, RunState } from '#shared/domain/schedule/run.ts';
+import type { RunState, ShownRun } from '#shared/domain/schedule/run.ts';
 import { type ListedSchedule, targetKey } from '#shared/domain/schedule/schedule.ts';
 import { iso } from '../fields.ts';
 import { scheduleFields, targetFields } from './schedule-bodies.ts';
@@ -24,6 +25,11 @@ export const scheduleAnswer = z
       .literal(true)
       .optional()
       .describe(`Set when the prompt is cut: lists show ${promptExcerptCharactersMax} characters.`),
+    creator: z
+      .object({ id: z.string(), name: z.string().optional() })
+      .describe(
+        'Token or person with whose permissions the schedule runs, as the audit log names the actor.',
+      ),
     disabledReason: z.string().optional().describe('Reason why the platform disabled the schedule.'),
     nextRunAt: time.nullable(),
     lastRunAt: time.nullable(),
@@ -39,6 +45,10 @@ export const runAnswer = z
     runAt: time.describe('Time at which the run was due.'),
     startedAt: time.nullable(),
     status: z.enum(runStatuses),
+    needsApproval: z
+      .literal(true)
+      .optional()
+      .describe('Set while the run waits until a person decides a call of its session, or of one under it.'),
     trigger: z.enum(['schedule', 'manual']),
     projectId: z.uuid().optional(),
     workspaceId: z.uuid().optional(),
@@ -63,6 +73,7 @@ export const scheduleView = ({
   pins,
 }: Pick<ScheduleState, 'schedule' | 'pins'>): z.output<typeof scheduleAnswer> => {
   const { id, name, cron, prompt, isEnabled, overlap, sessions, disabledReason } = schedule;
+  const { kind: _, ...creator } = deciderOf(schedule.creator);
   return {
     id,
     name,
@@ -79,6 +90,7 @@ export const scheduleView = ({
     enabled: isEnabled,
     overlapBehavior: overlap,
     sessionBehavior: sessions,
+    creator,
     ...(disabledReason === undefined ? {} : { disabledReason }),
     nextRunAt: isoOrNull(schedule.nextRunAt),
     lastRunAt: isoOrNull(schedule.lastRunAt),
@@ -105,12 +117,13 @@ const shownStatus: Readonly<Record<RunState, (typeof runStatuses)[number]>> = {
   skipped: 'skipped',
 };
 
-export const runView = (run: Run): z.output<typeof runAnswer> => {
+export const runView = (run: ShownRun): z.output<typeof runAnswer> => {
   const { runAt, startedAt, endedAt, target: where, session, output, problem } = run;
   return {
     runAt: iso(runAt),
     startedAt: isoOrNull(startedAt),
     status: shownStatus[run.state],
+    ...(run.needsApproval === undefined ? {} : { needsApproval: run.needsApproval }),
     trigger: run.isManual ? 'manual' : 'schedule',
     ...(where === undefined ? {} : { projectId: where.project }),
     ...(where?.workspace === undefined ? {} : { workspaceId: where.workspace }),

@@ -1,7 +1,7 @@
 /** The arguments and results of the tool `schedule`, in the snake_case of its clients. */
 import * as z from 'zod';
 import { historyRowsDefault, historyRowsMax, scheduleTargetsMax } from '#shared/domain/schedule/limits.ts';
-import type { Run } from '#shared/domain/schedule/run.ts';
+import type { ShownRun } from '#shared/domain/schedule/run.ts';
 import { overlapBehaviors, sessionBehaviors } from '#shared/domain/schedule/schedule.ts';
 import type { FieldNames } from '#shared/domain/schedule/validate.ts';
 import { runStatuses, runView, type scheduleAnswer } from '../rest/schedule-view.ts';
@@ -104,6 +104,7 @@ const runResult = z.object({
   run_at: moment.describe('Time at which the run was due.'),
   started_at: momentOrNull,
   status: z.enum(runStatuses).describe('Status of the run.'),
+  needs_approval: z.literal(true).optional().describe('Set while a person has to decide a call of the run.'),
   trigger: z.string().describe('Trigger of the run: schedule or manual.'),
   project_id: z.string().optional().describe('Id of the project of the run.'),
   workspace_id: z.string().optional().describe('Id of the workspace of the run.'),
@@ -143,12 +144,14 @@ export const scheduleToolView = (
   updated_at: shown.updatedAt,
 });
 
-export const runToolView = (run: Run): z.output<typeof runResult> => {
-  const { runAt, startedAt, projectId: project, workspaceId, sessionId, durationMs, ...rest } = runView(run);
+export const runToolView = (run: ShownRun): z.output<typeof runResult> => {
+  const { runAt, startedAt, projectId: project, workspaceId, sessionId, durationMs, ...shown } = runView(run);
+  const { needsApproval, ...rest } = shown;
   return {
     run_at: runAt,
     started_at: startedAt,
     ...rest,
+    ...(needsApproval === undefined ? {} : { needs_approval: needsApproval }),
     ...(project === undefined ? {} : { project_id: project }),
     ...(workspaceId === undefined ? {} : { workspace_id: workspaceId }),
     ...(sessionId === undefined ? {} : { session_id: sessionId }),

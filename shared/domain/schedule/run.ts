@@ -55,6 +55,9 @@ export type Run = {
   readonly version: number;
 };
 
+/** As it is shown: `needsApproval` while a person has to decide before it goes on. */
+export type ShownRun = Run & { readonly needsApproval?: true };
+
 const moves: Readonly<Record<RunState, Readonly<Partial<Record<RunEvent, RunState>>>>> = {
   claimed: { started: 'running', deferred: 'queued', skipped: 'skipped', refused: 'failed' },
   queued: { started: 'running', deferred: 'queued', skipped: 'skipped', refused: 'failed' },

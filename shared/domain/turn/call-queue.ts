@@ -11,7 +11,7 @@ import { cutBytes } from '../text.ts';
 import { allowedBy, trialFor } from './approval-policy.ts';
 import { resultOf, withoutValues } from './call-result.ts';
 import { grantFor } from './grant.ts';
-import type { ToolCall, TurnCall } from './tool-call.ts';
+import type { AskedCall, ToolCall, TurnCall } from './tool-call.ts';
 import type { ApprovalPolicy, Deciding, EventOf, Repetition, TurnLimits } from './turn.ts';
 
 type Output = { readonly log: readonly LogEntry[]; readonly history: readonly HistoryMessage[] };
@@ -65,19 +65,19 @@ export const keptCalls = ({
   calls,
   end,
   toolCallsMax = calls.length,
-}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly TurnCall[] =>
+}: Pick<EventOf<'model-answered'>, 'calls' | 'end' | 'toolCallsMax'>): readonly AskedCall[] =>
   end === 'refused' ? [] : calls.slice(0, toolCallsMax);
 
-/** A call with arguments that no tool takes fails at once, beside the queue: no person is asked, and nothing runs. */
+/** A call that no tool takes fails at once, beside the queue: no person is asked, and nothing runs. */
 export const judgedCalls = (
-  asked: readonly TurnCall[],
+  asked: readonly AskedCall[],
   { callsMax }: Pick<TurnLimits, 'callsMax'>,
   at: number,
 ): { readonly kept: readonly TurnCall[]; readonly fit: readonly TurnCall[]; readonly failures: Output } => {
   const kept = asked.slice(0, callsMax);
-  const fit = kept.filter(({ args }) => problemOfArgs(args) === undefined);
+  const fit = kept.filter((call) => problemOf(call) === undefined);
   const results = kept.flatMap((call) => {
-    const message = problemOfArgs(call.args);
+    const message = problemOf(call);
     if (message === undefined) return [];
     const { callId } = call;
     return [resultOf(call, { type: 'call-failed', at, callId, code: 'invalid_request', message })];
@@ -91,6 +91,9 @@ export const judgedCalls = (
     },
   };
 };
+
+const problemOf = ({ name, args, isUnknown }: AskedCall): string | undefined =>
+  problemOfArgs(args) ?? (isUnknown === true ? `there is no tool ${name}` : undefined);
 
 /** Calls over the limit are left out (T2); each of the others is asked, or allowed by a grant or by the mode. */
 export const queuedCalls = (

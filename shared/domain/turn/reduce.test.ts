@@ -787,6 +787,21 @@ describe('approvals', () => {
     expect(last.state).toMatchObject({ kind: 'done', stopReason: 'steps_exceeded' });
   });
 
+  test('a call of a tool that was not offered fails at once, and nobody is asked', () => {
+    const [one, other] = askedCallsOf('fly', 'b');
+    if (one === undefined || other === undefined) throw new Error('no calls');
+    const step = after(thinking, answered({ calls: [{ ...one, isUnknown: true }, other] }));
+    expect(statuses(step.state)).toEqual(['pending']);
+    expect(step.log.slice(-2)).toMatchObject([
+      { type: 'agent:error', data: { callId: 'c1', code: 'invalid_request' } },
+      { type: 'tool:approval_required', data: { callId: 'c2', queuePosition: 1, totalInQueue: 1 } },
+    ]);
+    expect(step.history.at(-1)).toMatchObject({
+      ...{ role: 'tool', callId: 'c1', outcome: 'failed' },
+      text: expect.stringContaining('there is no tool fly'),
+    });
+  });
+
   test('as many calls as the limit allows are taken without a note', () => {
     const step = after(thinking, answered({ calls: askedCallsOf('a', 'b', 'c', 'd') }));
     expect(step.log.filter(({ type }) => type === 'agent:error')).toEqual([]);

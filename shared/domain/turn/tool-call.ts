@@ -15,6 +15,9 @@ export type TurnCall = RequestedCall & {
   readonly askedAt: string;
 };
 
+/** A call as a model asked it. `isUnknown`: the model was offered no tool of that name. */
+export type AskedCall = TurnCall & { readonly isUnknown?: true };
+
 /** The arguments that a person put in place, and the digest of the call with them. */
 export type Edited = { readonly args: JsonObject; readonly digest: string };
 

@@ -23,7 +23,7 @@ import type { Grant } from './grant.ts';
 import type { LostCall } from './lost-call.ts';
 import type { PrintedOutput } from './printed.ts';
 import type { SavedFiles, UnsavedFiles } from './saved-files.ts';
-import type { CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
+import type { AskedCall, CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
 import type { CallTrial, TriedCall } from './trial.ts';
 
 /** Which calls run without asking. */
@@ -136,7 +136,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly step: number;
       readonly messageId: MessageId;
       readonly text: string;
-      readonly calls: readonly TurnCall[];
+      readonly calls: readonly AskedCall[];
       readonly end: AnswerEnd;
       readonly usage: TokenUsage;
       readonly costUsd: number;

@@ -46,12 +46,13 @@ type Options = {
   readonly thinking?: { readonly session: ThinkingLevel; readonly message?: ThinkingLevel };
   /** Of its tree, one for each reservation. Absent: it stands alone. */
   readonly money?: readonly MoneyAnswer[];
+  readonly disabledTools?: readonly string[];
   /** Of frames that are posted. */
   readonly posted?: Promise<void>;
 };
 
 const open = ({ scripts, history = [user('hi')], count, measured, model, thinking, ...options }: Options) => {
-  const { money, posted = Promise.resolve() } = options;
+  const { money, disabledTools = [], posted = Promise.resolve() } = options;
   const reserved: ReservationRequest[] = [];
   const sent: number[] = [];
   const asked: ModelRequest[] = [];
@@ -117,7 +118,7 @@ const open = ({ scripts, history = [user('hi')], count, measured, model, thinkin
       {
         context: {
           session: {
-            ...{ id: 's', provider: 'demo', model: 'large' },
+            ...{ id: 's', provider: 'demo', model: 'large', disabledTools },
             ...(thinking === undefined ? {} : { thinking: thinking.session }),
             ...(money === undefined ? {} : { hasChildren: true, lease: { holder: 'h', fence: 1, until: 0 } }),
           } as Session,
@@ -263,6 +264,23 @@ describe('an answer', () => {
     const { answer, asked } = open({ scripts: [() => [hello, end]], model: 'small' });
     expect(await answer()).toMatchObject({ costUsd: 0 });
     expect(asked.map(({ model }) => model)).toEqual(['small']);
+  });
+
+  test('says which of its calls name a tool that was not offered', async () => {
+    const script = (): ModelChunk[] => [
+      ...['list_files', 'fly', 'process', 'execute_code'].map(
+        (name): ModelChunk => ({ type: 'call', name, args: {} }),
+      ),
+      end,
+    ];
+    const disabledTools = ['execute_code'];
+    const event = await open({ scripts: [script], disabledTools }).answer();
+    expect(event.type === 'model-answered' && event.calls.map(({ isUnknown }) => isUnknown)).toEqual([
+      undefined,
+      true,
+      undefined,
+      true,
+    ]);
   });
 
   test('gives each call an id that a client can send', async () => {

@@ -1,6 +1,6 @@
 /**
- * Prepares the calls of a model's answer for the turn: ids of their own, routes, and the digest of all that a person
- * approves.
+ * Prepares the calls of a model's answer for the turn: ids of their own, routes, the digest of all that a person approves, and
+ * which of them no tool takes.
  *
  * Arguments with half a surrogate pair have no digest and are replaced by their text, as those are that are no JSON: no tool
  * receives it, and the model reads the reason.
@@ -11,7 +11,7 @@ import type { TurnId } from '../../../domain/ids.ts';
 import { isWellFormed, type JsonObject } from '../../../domain/json.ts';
 import { argsNotWellFormed, type RequestedCall, type ToolRoute } from '../../../domain/requested-call.ts';
 import { distinctCalls } from '../../../domain/turn/call-queue.ts';
-import type { TurnCall } from '../../../domain/turn/tool-call.ts';
+import type { AskedCall } from '../../../domain/turn/tool-call.ts';
 import { digestText } from '../../../domain/turn/waiting-call.ts';
 import type { World } from '../../../ports/world.ts';
 
@@ -19,6 +19,7 @@ export type Preparation = {
   readonly turnId: TurnId;
   readonly history: readonly HistoryMessage[];
   readonly routeOf: (name: string) => ToolRoute | undefined;
+  readonly isOffered: (name: string) => boolean;
   /** Epoch milliseconds. */
   readonly at: number;
 };
@@ -26,8 +27,8 @@ export type Preparation = {
 export const identifyCalls = (
   { sha256 }: World,
   asked: readonly RequestedCall[],
-  { turnId, history, routeOf, at }: Preparation,
-): readonly TurnCall[] => {
+  { turnId, history, routeOf, isOffered, at }: Preparation,
+): readonly AskedCall[] => {
   const askedAt = new Date(at).toISOString();
   const taken = history.flatMap((message) =>
     message.role === 'assistant' ? message.calls.map(({ callId }) => callId) : [],
@@ -36,7 +37,12 @@ export const identifyCalls = (
     const call = { callId, name, args: wellFormed(args) };
     const route = routeOf(name);
     const digest = sha256(digestText({ turnId, ...call }));
-    return { ...call, ...(route === undefined ? {} : { route }), digest, askedAt };
+    return {
+      ...call,
+      ...(route === undefined ? {} : { route }),
+      ...(isOffered(name) ? {} : { isUnknown: true as const }),
+      ...{ digest, askedAt },
+    };
   });
 };
 

@@ -18,6 +18,8 @@ export type Offer = {
   readonly tools: readonly ToolSpec[];
   readonly servers: readonly { readonly name: string; readonly status: ReturnType<typeof shownStatus> }[];
   readonly system: string;
+  /** True for the name of one of `tools`. */
+  readonly isOffered: (name: string) => boolean;
   /** Undefined for a tool of the sandbox, and for one that was not offered. */
   readonly routeOf: (name: string) => ToolRoute | undefined;
 };
@@ -42,8 +44,11 @@ export const offerTools = async (
   const ofCallers = offerCallerTools(callers, new Set([...builtIn, ...routes.keys()]));
   const isStdio = (name: string): boolean =>
     servers.some((server) => server.name === name && runsInSandbox(server));
+  const offered = [...builtInTools, ...own, ...tools, ...ofCallers.tools].filter(isEnabled);
+  const names = new Set(offered.map(({ name }) => name));
   return {
-    tools: [...builtInTools, ...own, ...tools, ...ofCallers.tools].filter(isEnabled),
+    tools: offered,
+    isOffered: (name) => names.has(name),
     servers: servers.map((server) => ({ name: server.name, status: shownStatus(server) })),
     system: [systemPrompt, networkLine(session.network), ...unavailableLines(unavailable)].join('\n'),
     routeOf: (name) => {

@@ -5,6 +5,7 @@
  * so that its turn moved and has its tools killed; results that it still gets of them are not written.
  */
 
+import type { cancelledWork } from '../../../contracts/rest/conversation-view.ts';
 import type { MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
 import { generationsOf } from '../../../domain/session-tree.ts';
@@ -33,8 +34,7 @@ const limits = {
 export const cancelTurn = async (ports: TurnDeps, id: SessionId): Promise<boolean> =>
   (await cancelWork(ports, id, async () => [])).hadWork;
 
-/** `below`: the session itself had no turn, but sessions under it worked for it. */
-export type CancelledTree = 'turn' | 'below' | 'nothing';
+export type CancelledTree = (typeof cancelledWork)[number];
 
 /**
  * Cancels the work of a session, and the work that all sessions under it do for it. Programs of an execution session are the work of requests:

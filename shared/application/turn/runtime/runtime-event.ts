@@ -44,7 +44,7 @@ export const movedBy = (
   const at = world.now();
   const facts = events.map(({ fact }) => fact);
   const questions = facts.filter((fact) => fact.type === 'asked');
-  const preparation = { turnId, history: [], routeOf: () => undefined, at };
+  const preparation = { turnId, history: [], routeOf: () => undefined, isOffered: () => true, at };
   const steps = facts.filter((fact) => fact.type === 'step');
   const text = facts.findLast((fact) => fact.type === 'text');
   const answer = text && { messageId: text.messageId as MessageId, text: text.text };

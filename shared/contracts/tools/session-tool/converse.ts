@@ -139,7 +139,10 @@ export const conversedResult = z.object({
   last_event_index: z.int().describe('Index of the last event; pass it to action events as since_index.'),
   message_id: z.string().optional().describe('Id under which the message was accepted.'),
   summary: z.string().describe('Summary for a person.'),
-  finished: z.boolean().optional().describe('With wait: true if the agent has answered.'),
+  finished: z
+    .boolean()
+    .optional()
+    .describe('With wait: true if the agent has answered; without text if its log no longer has that.'),
   stop_reason: z.string().optional().describe('Reason why the turn ended.'),
   text: z.string().optional().describe('Answer of the agent.'),
   usage: z.object(usage).optional().describe('Tokens used by the turn.'),

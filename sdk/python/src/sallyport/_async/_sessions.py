@@ -151,9 +151,13 @@ class AsyncSession:
             "POST", session_path(session_id, "approvals", shown["callId"]), body
         )
 
-    async def cancel(self) -> None:
-        """Stops the running turn. Not sent twice: a second one would stop the next."""
-        await self._client.request("POST", session_path(self.id, "cancel"))
+    async def cancel(self) -> str:
+        """Stops the running turn. Not sent twice: a second one would stop the next.
+
+        Says what it found: the `turn` of the session, those of sessions `below` it alone, or `nothing`.
+        """
+        answer = await self._client.request("POST", session_path(self.id, "cancel"))
+        return str(answer["cancelled"])
 
     async def messages(self) -> list[dict[str, Any]]:
         """Reads the conversation so far."""

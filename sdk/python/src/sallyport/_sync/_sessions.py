@@ -152,9 +152,13 @@ class Session:
             "POST", session_path(session_id, "approvals", shown["callId"]), body
         )
 
-    def cancel(self) -> None:
-        """Stops the running turn. Not sent twice: a second one would stop the next."""
-        self._client.request("POST", session_path(self.id, "cancel"))
+    def cancel(self) -> str:
+        """Stops the running turn. Not sent twice: a second one would stop the next.
+
+        Says what it found: the `turn` of the session, those of sessions `below` it alone, or `nothing`.
+        """
+        answer = self._client.request("POST", session_path(self.id, "cancel"))
+        return str(answer["cancelled"])
 
     def messages(self) -> list[dict[str, Any]]:
         """Reads the conversation so far."""
