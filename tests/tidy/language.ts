@@ -160,6 +160,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'rate-limiter': 'rate-buckets',
   'chosen-provider': 'configured-providers',
   'model-access': 'provider-access',
+  'mcp-response': 'response-form',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
