@@ -11,7 +11,7 @@ import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
 import { recoverAfterRestart } from '#shared/application/janitor/recover-after-restart.ts';
 import { restartSandboxForApproval } from '#shared/application/janitor/restart-sandbox-for-approval.ts';
 import { saveAll } from '#shared/application/janitor/save-all.ts';
-import { sweep } from '#shared/application/janitor/sweep.ts';
+import { sweep } from '#shared/application/janitor/sweep-in-rounds.ts';
 import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';

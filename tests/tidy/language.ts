@@ -161,6 +161,7 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'chosen-provider': 'configured-providers',
   'model-access': 'provider-access',
   'mcp-response': 'response-form',
+  sweep: 'sweep-in-rounds',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');
