@@ -21,11 +21,11 @@ import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { JanitorTask } from '#shared/contracts/background-tasks.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
+import type { Lifetimes } from '#shared/domain/idle-time.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import { projectPrincipal } from '#shared/domain/principal.ts';
-import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
 export type JanitorPorts = ExecutionDeps &

@@ -8,10 +8,10 @@
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
+import { pausedUntil } from '../../domain/idle-time.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { pausedUntil } from '../../domain/session-sweep.ts';
 import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { RoomDeps } from '../deps.ts';
 import { compareSlots } from './compare-slots.ts';

@@ -9,10 +9,10 @@
 import type { ChildPart } from '../../contracts/tools/slice-fields.ts';
 import { childSandbox } from '../../domain/child-sandbox.ts';
 import type { Flavor } from '../../domain/flavor.ts';
+import { idleLimit, type Lifetimes } from '../../domain/idle-time.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { isWeaker } from '../../domain/relay/sandbox-rights.ts';
 import { type ApprovalMode, isEnded, type Session } from '../../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import { limitsInForceFor, type TreeLimits } from '../../domain/session-tree.ts';
 import { grantsInForce } from '../../domain/turn/approval-policy.ts';
 import { AppError } from '../../errors.ts';
