@@ -7,10 +7,10 @@
 import type { FileDeps } from '#shared/application/deps.ts';
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';
 import { acquireWithHeartbeat, type Opening } from '#shared/application/sandbox/acquire-with-heartbeat.ts';
+import type { Lifetimes } from '#shared/domain/idle-time.ts';
 import { answerSilenceMsMax } from '#shared/domain/limits.ts';
 import type { LiveSandbox } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { ErrorCode } from '#shared/errors.ts';
 import type { SessionPorts } from './session-routes.ts';
 

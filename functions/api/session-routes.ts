@@ -35,11 +35,11 @@ import {
 } from '#shared/contracts/rest/session-view.ts';
 import { treeAnswer, treeView } from '#shared/contracts/rest/tree-view.ts';
 import type { Caller } from '#shared/domain/caller-tool.ts';
+import type { Lifetimes } from '#shared/domain/idle-time.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import { pageItemsMax } from '#shared/domain/limits.ts';
 import type { Workspace } from '#shared/domain/sandbox.ts';
 import type { Session, SessionKind } from '#shared/domain/session.ts';
-import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, json, principalOf, queryOf } from './api-route.ts';

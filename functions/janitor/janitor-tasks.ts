@@ -11,7 +11,7 @@ import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
 import { recoverAfterRestart } from '#shared/application/janitor/recover-after-restart.ts';
 import { restartSandboxForApproval } from '#shared/application/janitor/restart-sandbox-for-approval.ts';
 import { saveAll } from '#shared/application/janitor/save-all.ts';
-import { sweep } from '#shared/application/janitor/sweep.ts';
+import { sweep } from '#shared/application/janitor/sweep-in-rounds.ts';
 import { sweepOrphans } from '#shared/application/janitor/sweep-orphans.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { checkServer } from '#shared/application/registry/check-mcp-server.ts';
@@ -21,11 +21,11 @@ import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
 import type { JanitorTask } from '#shared/contracts/background-tasks.ts';
 import type { Flavor } from '#shared/domain/flavor.ts';
+import type { Lifetimes } from '#shared/domain/idle-time.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { McpServer } from '#shared/domain/mcp/server.ts';
 import { projectPrincipal } from '#shared/domain/principal.ts';
-import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 
 export type JanitorPorts = ExecutionDeps &

@@ -24,7 +24,7 @@ import {
   toNotListening,
   unreadNewsBytesMax,
   withRefusalStatus,
-} from './mcp-response.ts';
+} from './response-form.ts';
 
 /** The context of one HTTP request to the endpoint. */
 export type EndpointContext = {

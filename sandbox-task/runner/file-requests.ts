@@ -8,13 +8,14 @@
 import type { FileRequest, JobRequest, JobWork } from '../wire/file-messages.ts';
 import type { RunnerRequest, RunnerSettings } from '../wire/messages.ts';
 import type { Send } from './call-output.ts';
-import { listFolder, readChunk, statEntry, writePart, writeWhole } from './files.ts';
+import { listFolder, readChunk, statEntry, writeWhole } from './files.ts';
 import { copySteps, makeFolder, movePath } from './folder-changes.ts';
 import { treeSteps } from './folder-tree.ts';
 import { makeRoomFor } from './output-files.ts';
 import { packSteps } from './pack-folder.ts';
 import { removeStep } from './remove-path.ts';
 import { unpackSteps, writeArchivePart } from './unpack-folder.ts';
+import { writePart } from './upload-parts.ts';
 import { watchSteps } from './watch-folder.ts';
 import { FileRefusal, type Roots, toFileRefusal } from './workspace-path.ts';
 

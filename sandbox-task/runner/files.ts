@@ -1,30 +1,21 @@
 /**
- * File operations with the rights of user code: reading, writing whole or in parts, listing.
+ * File operations with the rights of user code: reading, writing whole, listing. Writing in parts is in upload-parts.ts.
  *
  * Only regular files are read: opening a FIFO would wait for a writer, and a device has no end. A read is one bounded piece.
- * Parts of an upload are appended to a hidden partial (upload-partials.ts), and the last one gives it its name; until then the old file
- * stays.
- * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte,
- * unless it is the last one that arrived: its sender does not know that. The server remembers the part that ended an upload.
  */
 import {
   closeSync,
   constants,
-  fchmodSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
   openSync,
-  readSync,
-  renameSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
 import { lstat, mkdir, open, opendir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { UploadPart } from '../wire/file-messages.ts';
 import type { FileEntry, FileKind, FileState } from '../wire/messages.ts';
-import { filePartialOf, makeRoomForUpload } from './upload-partials.ts';
 import { codeOf, FileRefusal, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 const listedEntriesMax = 10_000;
@@ -50,7 +41,7 @@ export const readChunk = async (roots: Roots, path: string, range: ReadRange): P
   };
 };
 
-type Written = { readonly isNew: boolean; readonly size: number };
+export type Written = { readonly isNew: boolean; readonly size: number };
 
 /**
  * A file that is there keeps its mode and its other names. From its opening nothing is awaited: two writers come one after
@@ -89,7 +80,7 @@ const replaceContent = (descriptor: number, content: Buffer, oldBytes: number): 
   ftruncateSync(descriptor, content.length);
 };
 
-const writeAt = (descriptor: number, content: Buffer, start: number): void => {
+export const writeAt = (descriptor: number, content: Buffer, start: number): void => {
   for (let done = 0; done < content.length; ) {
     done += writeSync(descriptor, content, done, content.length - done, start + done);
   }
@@ -149,73 +140,3 @@ export const describeEntry = async (folder: string, name: string): Promise<FileE
   const type: FileKind = stat.isDirectory() ? 'directory' : stat.isSymbolicLink() ? 'symlink' : 'file';
   return { name, type, size: Number(stat.size), modifiedAt: stat.mtime.toISOString() };
 };
-
-type PartOutcome = { readonly received: number } | Written;
-
-/** From the check of the length to the rename nothing is awaited: two parts at once come one after another. */
-export const writePart = async (roots: Roots, part: UploadPart, content: Buffer): Promise<PartOutcome> => {
-  const target = await resolveInWorkspace(roots, part.path);
-  const partial = await filePartialOf(roots, target, part);
-  await mkdir(dirname(target), { recursive: true });
-  const old = lstatSync(target, { throwIfNoEntry: false });
-  if (old !== undefined && !old.isFile()) {
-    throw new FileRefusal('invalid_request', `${part.path} is not a file`);
-  }
-  const received = appendPart(partial, part, content);
-  if (received < part.total) return { received };
-  if (old !== undefined) chmodFile(partial, old.mode & 0o777);
-  renameSync(partial, target);
-  return { isNew: old === undefined, size: received };
-};
-
-/** The bytes that have arrived. */
-export const appendPart = (
-  partial: string,
-  { start, total, upload }: UploadPart,
-  content: Buffer,
-): number => {
-  if (start === 0 && upload !== undefined) makeRoomForUpload(partial, total);
-  const descriptor = openPartial(partial, start === 0);
-  try {
-    const { size } = fstatSync(descriptor);
-    if (endsWith(descriptor, size, { start, content })) return size;
-    if (size !== start) throw expected(size);
-    writeAt(descriptor, content, start);
-    return start + content.length;
-  } finally {
-    closeSync(descriptor);
-  }
-};
-
-type Placed = { readonly start: number; readonly content: Buffer };
-
-/** True when a file of this size has the content there, at its end. */
-const endsWith = (descriptor: number, size: number, { start, content }: Placed): boolean => {
-  if (start === 0 || size !== start + content.length) return false;
-  const there = Buffer.allocUnsafe(content.length);
-  const read = readSync(descriptor, there, 0, there.length, start);
-  return read === content.length && there.equals(content);
-};
-
-/** The partial, to read and to write; refused when an upload that has begun is not here. */
-export const openPartial = (partial: string, isFirst: boolean): number => {
-  const fresh = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
-  try {
-    return openSync(partial, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK | fresh);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw expected(0);
-    throw cause;
-  }
-};
-
-const chmodFile = (target: string, mode: number): void => {
-  const descriptor = openSync(target, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    fchmodSync(descriptor, mode);
-  } finally {
-    closeSync(descriptor);
-  }
-};
-
-const expected = (offset: number): FileRefusal =>
-  new FileRefusal('conflict', `the next part must start at byte ${offset}`);

@@ -22,11 +22,11 @@ import {
 import { mkdir } from 'node:fs/promises';
 import type { UploadName, UploadPart, WrittenTree } from '../wire/file-messages.ts';
 import { checkEntries, type PlannedEntry, plannedEntry } from './archive-plan.ts';
-import { appendPart, openPartial } from './files.ts';
 import { makeFolder, makeLink, setFolderModes } from './restore.ts';
 import { createRestorePaths } from './restored-entry.ts';
 import { readTarGz } from './tar-reader.ts';
 import { archivePartialOf } from './upload-partials.ts';
+import { appendPart, openPartial } from './upload-parts.ts';
 import { FileRefusal, freshPartialOf, isPartial, type Roots, resolveInWorkspace } from './workspace-path.ts';
 
 /** The bytes that have arrived. */

@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { encodeTarHeader, tarEnd } from '#shared/contracts/tar.ts';
-import { writePart } from './files.ts';
 import { unpackSteps, writeArchivePart } from './unpack-folder.ts';
+import { writePart } from './upload-parts.ts';
 
 let scratch: string;
 let workspace: string;

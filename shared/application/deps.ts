@@ -4,11 +4,11 @@
  */
 
 import type { Network } from '../domain/egress-policy.ts';
+import type { Lifetimes } from '../domain/idle-time.ts';
 import type { ProjectId, WorkspaceId } from '../domain/ids.ts';
 import type { CheckTimes } from '../domain/mcp/health.ts';
 import type { ProviderName, TokenUsage } from '../domain/model.ts';
 import type { PriceTable } from '../domain/price.ts';
-import type { Lifetimes } from '../domain/session-sweep.ts';
 import type { SlotLimits } from '../domain/slot-holder.ts';
 import type { AuditLog, LoginClient, RateLimiter, SignIn, SignInStore, TokenStore } from '../ports/access.ts';
 import type { ApprovalStore } from '../ports/approval-store.ts';

@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
 import type { Session, SessionStatus } from './session.ts';
-import {
-  firstLookAt,
-  idleFrom,
-  idleLimit,
-  isResting,
-  isStalled,
-  nextStall,
-  type SweepStep,
-  sweepStep,
-} from './session-sweep.ts';
+import { firstLookAt, isStalled, nextStall, type SweepStep, sweepStep } from './session-sweep.ts';
 
 const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000, pausedMs: 5000, waitStopMs: 900_000 };
 const activeAt = 10_000;
@@ -47,7 +38,7 @@ const execution = (status: SessionStatus, change: Partial<Session> = {}) =>
 const held = (until: number): Partial<Session> => ({ lease: { holder: 'a', fence: 1, until } });
 
 /** Its age is how long ago it was last active. */
-type Row<Expected = SweepStep> = [what: string, session: Session, age: number, expected: Expected];
+type Row = [what: string, session: Session, age: number, expected: SweepStep];
 
 describe('the janitor’s action for a session without pending work', () => {
   const forget: SweepStep = { step: 'forget' };
@@ -169,57 +160,6 @@ test.each(['none', 'others'] as const)(
     if (work === 'none') expect(at(150)).toEqual({ step: 'wait', until: activeAt + 700 });
   },
 );
-
-test('a session may be idle as long as its kind may', () => {
-  expect([idleLimit({ kind: 'agent' }, lifetimes), idleLimit({ kind: 'execution' }, lifetimes)]).toEqual([
-    100, 300,
-  ]);
-});
-
-describe('a sandbox may be stopped', () => {
-  test.each<Row<boolean>>([
-    ['an active agent session', agent('idle'), 99, false],
-    ['an idle agent session', agent('idle'), 100, true],
-    ['an agent session whose turn is held', agent('running', held(10_500)), 499, false],
-    ['an agent session whose turn nobody holds any more', agent('running', held(10_500)), 500, true],
-    ['an active execution session', execution('ready'), 299, false],
-    ['an idle execution session', execution('ready'), 300, true],
-    ['an execution session with a call', execution('running', { runningCalls: { a: 10_700 } }), 699, false],
-    [
-      'an execution session with an expired call',
-      execution('running', { runningCalls: { a: 10_700 } }),
-      700,
-      true,
-    ],
-    ['an ended session', agent('completed'), 0, true],
-    [
-      'an ended session with all that',
-      execution('stopped', { ...held(99_999), runningCalls: { a: 99_999 } }),
-      0,
-      true,
-    ],
-  ])('%s', (...[_what, one, age, expected]: Row<boolean>) => {
-    expect(isResting(one, activeAt + age, lifetimes)).toBe(expected);
-  });
-});
-
-type IdleRow = {
-  readonly what: string;
-  readonly one: Session;
-  readonly readyAt?: number;
-  readonly from: number;
-};
-
-test.each<IdleRow>([
-  { what: 'before the last use', one: agent('running', { waits: true }), readyAt: 9000, from: 10_060 },
-  { what: 'long after it was asked for', one: agent('running', { waits: true }), from: 10_560 },
-  { what: 'for a session that waits for nobody', one: agent('idle'), from: 10_600 },
-  { what: 'for a longer call', one: execution('running', { runningCalls: { a: 99_000 } }), from: 99_000 },
-  { what: 'for a session that has ended', one: agent('completed'), from: 0 },
-])('the idle time of a sandbox that became ready $what begins with the later of both', (row) => {
-  const { one, readyAt = 10_500, from } = row;
-  expect(idleFrom(one, { ...lifetimes, waitStopMs: 60 }, readyAt)).toBe(from);
-});
 
 test.each([
   { tries: 3, fence: 4, ms: 900_000, stalled: false },

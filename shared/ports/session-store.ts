@@ -6,11 +6,11 @@
  */
 import type { AuditRow } from '../domain/audit.ts';
 import type { LogEntry, LogEvent } from '../domain/event-log.ts';
+import type { Lifetimes } from '../domain/idle-time.ts';
 import type { OwnerId, ProjectId, SessionId } from '../domain/ids.ts';
 import type { Workspace } from '../domain/sandbox.ts';
 import type { Session, SessionStatus, Stall } from '../domain/session.ts';
 import type { DetailsChange } from '../domain/session-details.ts';
-import type { Lifetimes } from '../domain/session-sweep.ts';
 import type { LimitsChange } from '../domain/session-tree.ts';
 import type { FilesSource } from '../domain/snapshot.ts';
 import type { SliceLimits } from '../domain/tree-slice.ts';

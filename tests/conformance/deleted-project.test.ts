@@ -14,7 +14,7 @@ import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { makeWebhookStore } from '#shared/adapters/aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { ForgetDeps } from '#shared/application/deps.ts';
-import { sweep } from '#shared/application/janitor/sweep.ts';
+import { sweep } from '#shared/application/janitor/sweep-in-rounds.ts';
 import { forgetProject } from '#shared/application/project/forget-project.ts';
 import { dispatchSchedule } from '#shared/application/schedule/dispatch-schedule.ts';
 import type { RunDeps } from '#shared/application/schedule/schedule-conversation.ts';

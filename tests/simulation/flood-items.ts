@@ -3,10 +3,10 @@ import { inboxItems } from '#shared/adapters/aws/dynamo/inbox-items.ts';
 import { sessionItem } from '#shared/adapters/aws/dynamo/session-items.ts';
 import type { Item } from '#shared/adapters/aws/dynamo/table.ts';
 import { workspaceItem } from '#shared/adapters/aws/dynamo/workspace-items.ts';
+import type { Lifetimes } from '#shared/domain/idle-time.ts';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { SandboxRecord } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import { message, newSession, workspaceOf } from '../conformance/session-fixture.ts';
 
 export const lifetimes: Lifetimes = {

@@ -3,7 +3,7 @@
  * request to the table, each save and each stop takes some of it. It counts what the sweeps ask of the table.
  */
 import { reconcileSlots } from '#shared/application/janitor/reconcile-slots.ts';
-import { sweep } from '#shared/application/janitor/sweep.ts';
+import { sweep } from '#shared/application/janitor/sweep-in-rounds.ts';
 import { recordTaskEvent } from '#shared/application/sandbox/record-task-event.ts';
 import { finishStop } from '#shared/application/sandbox/stop-sandbox.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';

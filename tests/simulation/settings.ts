@@ -1,8 +1,8 @@
 /** Settings of a world: drawn from its seed, as an operator might have them. */
 
 import type { EffectRule, TriedTool } from '#shared/domain/effect-rule.ts';
+import type { Lifetimes } from '#shared/domain/idle-time.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
-import type { Lifetimes } from '#shared/domain/session-sweep.ts';
 import type { TreeLimits } from '#shared/domain/session-tree.ts';
 import type { SlotLimits } from '#shared/domain/slot-holder.ts';
 import type { ClassName } from './faults.ts';

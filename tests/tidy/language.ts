@@ -58,6 +58,7 @@ const retired: Readonly<Record<string, string>> = {
   readSessionTree: 'readTreeEvents',
   connectionRoutes: 'connectedClientRoutes',
   takeTurns: 'oneByOne',
+  auditSlots: 'compareSlots',
   replayEvents: 'sendGreeting',
 };
 
@@ -160,6 +161,9 @@ const retiredFiles: Readonly<Record<string, string>> = {
   'rate-limiter': 'rate-buckets',
   'chosen-provider': 'configured-providers',
   'model-access': 'provider-access',
+  'mcp-response': 'response-form',
+  sweep: 'sweep-in-rounds',
+  'audit-slots': 'compare-slots',
 };
 
 const words = new RegExp(`(?<![\\w$])(?:${Object.keys(retired).join('|')})(?![\\w$])`, 'g');

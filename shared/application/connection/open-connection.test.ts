@@ -4,7 +4,7 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId, OwnerId, SessionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
-import { sweep } from '../janitor/sweep.ts';
+import { sweep } from '../janitor/sweep-in-rounds.ts';
 import { createSession, type SessionDefaults } from '../session/create-session.ts';
 import { closeConnection } from './close-connection.ts';
 import { openConnection } from './open-connection.ts';

@@ -3,11 +3,11 @@
  * counts as running, until it cannot be running any more (L5).
  */
 
+import { idleOfKind, type Lifetimes } from '../../domain/idle-time.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { sandboxWaitMsMax, saveMsMax, toolSilenceMsMax } from '../../domain/limits.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps, SessionDeps } from '../deps.ts';

@@ -5,9 +5,9 @@
  * status belongs to its turn. Code that fails is a result; only the platform's faults and refusals are thrown.
  */
 
+import { idleLimit, type Lifetimes } from '../../domain/idle-time.ts';
 import { codeAnswerMsMax, heartbeatMsMax } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
-import { idleLimit, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { Language } from '../../domain/template.ts';
 import { AppError } from '../../errors.ts';
 import type { Deps, ExecutionDeps } from '../deps.ts';

@@ -8,7 +8,7 @@ import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
 import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { recordStopped } from '../sandbox/record-stopped.ts';
 import { forgetSession } from '../session/forget-session.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const lifetimes = {
   idleMs: 900_000,

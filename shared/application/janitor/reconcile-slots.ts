@@ -7,7 +7,7 @@
 import { auditMsMax } from '../../domain/limits.ts';
 import { projectOfSlots, type SlotHolder } from '../../domain/slot-holder.ts';
 import type { Deps } from '../deps.ts';
-import { auditSlots } from '../sandbox/audit-slots.ts';
+import { compareSlots } from '../sandbox/compare-slots.ts';
 
 export type AuditReport = { readonly audited: number; readonly corrected: number };
 
@@ -33,7 +33,7 @@ export const reconcileSlots = async (ports: AuditDeps): Promise<AuditReport> => 
 };
 
 const auditHolder = async (ports: AuditDeps, holder: SlotHolder): Promise<boolean> => {
-  const { before, now, corrected, isSettled } = await auditSlots(ports, holder);
+  const { before, now, corrected, isSettled } = await compareSlots(ports, holder);
   const { telemetry } = ports;
   const taken = now.taken.length;
   const counted = { holder, project: projectOfSlots(holder), taken };

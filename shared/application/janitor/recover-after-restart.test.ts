@@ -12,7 +12,7 @@ import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
 import { recoverAfterRestart } from './recover-after-restart.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const lifetimes = {
   idleMs: 900_000,

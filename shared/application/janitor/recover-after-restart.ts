@@ -5,10 +5,10 @@
  * It runs before any other function: it cannot tell a living holder from a dead one. The sweep that follows continues the work.
  */
 
+import { idleOfKind, type Lifetimes } from '../../domain/idle-time.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import { isUnused } from '../../domain/unused-session.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { sweepOrphans } from './sweep-orphans.ts';

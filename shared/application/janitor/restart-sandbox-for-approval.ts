@@ -2,8 +2,8 @@
  * Restarts the sandbox of a turn that waits for a person, and restores its files. It stops again after the time for waiting. A turn
  * that no longer waits starts its sandbox itself.
  */
+import type { Lifetimes } from '../../domain/idle-time.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import type { Lifetimes } from '../../domain/session-sweep.ts';
 import { isWaitingAlone } from '../../domain/turn/pending-work.ts';
 import { isAppError } from '../../errors.ts';
 import type { Deps, SandboxDeps } from '../deps.ts';

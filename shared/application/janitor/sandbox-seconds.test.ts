@@ -5,7 +5,7 @@ import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { startedFor } from '../sandbox/sandbox-request.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const lifetimes = {
   ...{ idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },

@@ -13,7 +13,7 @@ import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { acquireSandbox } from '../sandbox/acquire-sandbox.ts';
 import { startedFor } from '../sandbox/sandbox-request.ts';
 import { endSession } from '../turn/requests/end-session.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const lifetimes = {
   idleMs: 900_000,

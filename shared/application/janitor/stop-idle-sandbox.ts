@@ -7,11 +7,11 @@
  */
 
 import { takenReasons } from '../../domain/idle-sandbox.ts';
+import { idleFrom, isResting, type Lifetimes, pausedUntil } from '../../domain/idle-time.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { idleFrom, isResting, type Lifetimes, pausedUntil } from '../../domain/session-sweep.ts';
 import type { StopDeps } from '../deps.ts';
 import { keptByProcesses } from '../sandbox/kept-by-processes.ts';
 import { markPaused } from '../sandbox/mark-paused.ts';

@@ -5,6 +5,7 @@
  * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
  */
 
+import { type Lifetimes, pausedUntil } from '../../domain/idle-time.ts';
 import {
   orphanAgeMs,
   sandboxLookMs,
@@ -17,7 +18,7 @@ import {
 import { lifetimeEnd, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import { usedUpAt } from '../../domain/sandbox-meter.ts';
 import { isEnded, type Session, type Stall } from '../../domain/session.ts';
-import { isStalled, type Lifetimes, nextStall, pausedUntil, sweepStep } from '../../domain/session-sweep.ts';
+import { isStalled, nextStall, sweepStep } from '../../domain/session-sweep.ts';
 import { endedIfOpenedBefore, isUnused } from '../../domain/unused-session.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { forgetFilesAtRest } from '../sandbox/forget-files.ts';

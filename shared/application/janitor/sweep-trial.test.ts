@@ -6,7 +6,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import { trialWatchMs } from '../../domain/limits.ts';
 import type { CallTrial } from '../../domain/turn/trial.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const lifetimes = {
   ...{ idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },

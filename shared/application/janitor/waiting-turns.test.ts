@@ -12,7 +12,7 @@ import type { CallId, MessageId, TurnId, WorkspaceId } from '../../domain/ids.ts
 import { nextLook } from '../../domain/turn/pending-work.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
 import { finishStop } from '../sandbox/stop-sandbox.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;

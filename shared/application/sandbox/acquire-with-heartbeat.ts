@@ -4,9 +4,9 @@
  */
 
 import { startEntries } from '../../contracts/sandbox-start.ts';
+import { idleLimit, idleOfKind, type Lifetimes } from '../../domain/idle-time.ts';
 import { heartbeatMs } from '../../domain/limits.ts';
 import { isEnded, isPausable, type Session } from '../../domain/session.ts';
-import { idleLimit, idleOfKind, type Lifetimes } from '../../domain/session-sweep.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
 import { type AcquiredSandbox, acquireWithin } from './acquire-sandbox.ts';

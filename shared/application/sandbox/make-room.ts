@@ -8,13 +8,13 @@
  */
 
 import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
+import { pausedUntil } from '../../domain/idle-time.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
-import { pausedUntil } from '../../domain/session-sweep.ts';
 import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { RoomDeps } from '../deps.ts';
-import { auditSlots } from './audit-slots.ts';
+import { compareSlots } from './compare-slots.ts';
 import { isKeptByCalls, isKeptByProcesses } from './kept-by-processes.ts';
 import { markPaused } from './mark-paused.ts';
 import { readUsers } from './read-users.ts';
@@ -37,7 +37,7 @@ export const makeRoom = async (
   ports: RoomDeps,
   { holder, evictsIdle = false }: RoomRequest,
 ): Promise<boolean> => {
-  const { now, before, isSettled } = await auditSlots(ports, holder);
+  const { now, before, isSettled } = await compareSlots(ports, holder);
   if (now.taken.length < before.taken.length || (isSettled && now.taken.length < now.counted)) return true;
   if (!evictsIdle && !ports.slotLimits.evictsIdle) return false;
   const idle = now.taken.flatMap(({ turn, sandbox }) =>

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { newWebhook } from '../../../tests/conformance/webhook-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
-import { sweep } from '../janitor/sweep.ts';
+import { sweep } from '../janitor/sweep-in-rounds.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStopped } from './record-stopped.ts';
 

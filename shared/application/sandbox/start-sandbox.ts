@@ -5,24 +5,16 @@
  * session allows it; then the generation ends and every waiting caller gets the error.
  */
 
-import { isSameNetwork, type Network } from '../../domain/egress-policy.ts';
+import { isSameNetwork } from '../../domain/egress-policy.ts';
 import { smallerFlavor } from '../../domain/flavor.ts';
 import { nextGeneration } from '../../domain/generation.ts';
 import type { ProjectId, WorkspaceId } from '../../domain/ids.ts';
 import { capacityTriesMax } from '../../domain/limits.ts';
-import { claimableEntries, poolEntries } from '../../domain/pool.ts';
-import {
-  lossOf,
-  processesBefore,
-  type SandboxRecord,
-  startToken,
-  taskGroup,
-  type Workspace,
-} from '../../domain/sandbox.ts';
-import { slotsMax } from '../../domain/slot-holder.ts';
+import { type SandboxRecord, startToken, taskGroup, type Workspace } from '../../domain/sandbox.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import type { Claimed, SlotClaim } from '../../ports/workspace-store.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { claimWarm, readPool } from './claim-warm-sandbox.ts';
+import { newRecord, nextSandbox, slotClaimOf } from './next-sandbox.ts';
 import { notifySandboxEnd } from './notify-sandbox-end.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
@@ -59,13 +51,13 @@ export const startSandbox = async (
   const [now, entries] = await Promise.all([ports.sessions.get(request.sessionId), readPool(ports, request)]);
   // As they are now: they may have changed since the caller read the session (EG1).
   const { lifetimeMs } = now ?? request;
-  const next = nextOf(generation, workspace, { ...request, lifetimeMs, network: now?.network });
+  const next = nextSandbox(generation, workspace, { ...request, lifetimeMs, network: now?.network });
   const warm = await claimWarm(ports, entries, { ...request, next });
   if (typeof warm === 'object') return warm;
   if (warm === 'full') return 'full';
   if (warm === 'spent') throw noSecondsLeft(ports, request);
   const sandbox = newRecord(ports, { flavor: request.flavor, template: request.template, ...next });
-  const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, claimOf(ports, request));
+  const claimed = await ports.workspaces.claimStart(workspace.id, sandbox, slotClaimOf(ports, request));
   if (claimed === 'spent') throw noSecondsLeft(ports, request);
   if (claimed !== 'claimed') return claimed === 'full' ? 'full' : 'requested';
   const named = { workspaceId: workspace.id, project: workspace.project, sandbox };
@@ -94,74 +86,6 @@ export const settleNetwork = async (
     if (!(await ports.workspaces.setNetwork(request.workspaceId, generation, network))) return false;
     given = network;
   }
-};
-
-type Networked = SandboxRequest & { readonly network: Network | undefined };
-
-const nextOf = (generation: number, { sandbox }: Workspace, request: Networked): Next => {
-  const { holder, session } = request.slot;
-  const { lifetimeMs, environment, cwd, network, isTrial, hasProcesses } = request;
-  const [lost, processesOf] = [lossOf(sandbox), processesBefore(sandbox)];
-  const given = { lost, processesOf, lifetimeMs, environment, cwd, network, isTrial, hasProcesses };
-  return {
-    generation,
-    slot: { holder, session },
-    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given),
-  };
-};
-
-const claimOf = (
-  { slotLimits }: SandboxDeps,
-  { slot: { kind, known }, payers }: SandboxRequest,
-): SlotClaim => ({ known, slotsMax: slotsMax(kind, slotLimits), payers });
-
-type Given = Pick<
-  SandboxRecord,
-  'lost' | 'processesOf' | 'lifetimeMs' | 'environment' | 'cwd' | 'network' | 'isTrial' | 'hasProcesses'
->;
-
-type Next = Given & Pick<SandboxRecord, 'generation' | 'slot'>;
-
-const newRecord = (
-  { world }: SandboxDeps,
-  fields: Next & Pick<SandboxRecord, 'flavor' | 'template'>,
-): SandboxRecord => ({ state: 'starting', source: 'cold', requestedAt: world.now(), ...fields });
-
-/** Its entries that may be claimed. A warm sandbox has the shared folder already, so a trial claims none. */
-const readPool = async (
-  { poolSize, archive, workspaces, world }: SandboxDeps,
-  request: SandboxRequest,
-): Promise<readonly Workspace[]> => {
-  if (poolSize === 0 || (request.isTrial && archive.mountsShared)) return [];
-  return claimableEntries(await workspaces.getMany(poolEntries(poolSize)), request, world.now());
-};
-
-type WarmRequest = SandboxRequest & { readonly next: Next };
-
-/** The record of the one that was claimed. A claim that loses tries the next pool entry; `lost` when none was won. */
-const claimWarm = async (
-  ports: SandboxDeps,
-  entries: readonly Workspace[],
-  request: WarmRequest,
-): Promise<Exclude<Claimed, 'claimed'> | SandboxRecord> => {
-  const { workspaceId, flavor, template, next } = request;
-  const at = ports.world.now();
-  for (const entry of entries) {
-    const { taskArn, address, generation } = entry.sandbox ?? { generation: 0 };
-    if (taskArn === undefined || address === undefined) continue;
-    const sandbox: SandboxRecord = {
-      ...newRecord(ports, { flavor, template, ...next }),
-      source: 'pool',
-      warm: { entry: entry.id, generation },
-      taskArn,
-      address,
-    };
-    const claim = { generation: next.generation, at, sandbox, slot: claimOf(ports, request) };
-    const claimed = await ports.workspaces.claimWarm(workspaceId, entry, claim);
-    if (claimed === 'claimed') return sandbox;
-    if (claimed !== 'lost') return claimed;
-  }
-  return 'lost';
 };
 
 type Named = {

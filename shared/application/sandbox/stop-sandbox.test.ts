@@ -6,7 +6,7 @@ import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { lossOf, type Workspace } from '../../domain/sandbox.ts';
 import { agentSlots } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
-import { sweep } from '../janitor/sweep.ts';
+import { sweep } from '../janitor/sweep-in-rounds.ts';
 import { acquireSandbox } from './acquire-sandbox.ts';
 import { recordStopped } from './record-stopped.ts';
 import { finishStop } from './stop-sandbox.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { sandboxLookMs } from '../../domain/limits.ts';
-import { sweep } from '../janitor/sweep.ts';
+import { sweep } from '../janitor/sweep-in-rounds.ts';
 import { changeSession } from './change-session.ts';
 
 const lifetimes = {

@@ -3,11 +3,11 @@
  * changed lifetime holds for the sandbox that runs, counted from its readiness, and for later ones.
  */
 
+import type { Lifetimes } from '../../domain/idle-time.ts';
 import { sandboxLookMs, sandboxMeterLookMs, sandboxStartMsMax } from '../../domain/limits.ts';
 import { lifetimeEnd, type SandboxRecord } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import type { DetailsChange } from '../../domain/session-details.ts';
-import type { Lifetimes } from '../../domain/session-sweep.ts';
 import { sessionNotFound } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
 

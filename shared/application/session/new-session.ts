@@ -15,6 +15,7 @@ import {
   sessionCpusMax,
   sessionMemoryMbMax,
 } from '../../domain/flavor.ts';
+import type { Lifetimes } from '../../domain/idle-time.ts';
 import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import {
   decodeProvider,
@@ -30,7 +31,7 @@ import { agentRuntimeOf, type RuntimeName } from '../../domain/runtime-name.ts';
 import { type ApprovalMode, type Session, type SessionKind, unheldLease } from '../../domain/session.ts';
 import type { SessionDetails } from '../../domain/session-details.ts';
 import { environmentRefOf } from '../../domain/session-environment.ts';
-import { firstLookAt, type Lifetimes } from '../../domain/session-sweep.ts';
+import { firstLookAt } from '../../domain/session-sweep.ts';
 import type { Template } from '../../domain/template.ts';
 import type { SliceLimits } from '../../domain/tree-slice.ts';
 import { AppError } from '../../errors.ts';

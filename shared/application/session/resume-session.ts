@@ -4,9 +4,9 @@
  */
 
 import { eventFrame } from '../../contracts/frames.ts';
+import { idleLimit } from '../../domain/idle-time.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
-import { idleLimit } from '../../domain/session-sweep.ts';
 import { AppError } from '../../errors.ts';
 import { noConversationLeft } from '../access/find-session.ts';
 import type { SessionDeps } from '../deps.ts';

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { stopReasons } from '#shared/domain/event-log.ts';
 import { flavorNames } from '#shared/domain/flavor.ts';
+import { idleFrom, idleLimit, type Lifetimes, pausedUntil } from '#shared/domain/idle-time.ts';
 import { providers, thinkingLevels } from '#shared/domain/model.ts';
 import { runtimeNames } from '#shared/domain/runtime-name.ts';
 import {
@@ -22,7 +23,6 @@ import {
   sessionStatuses,
   totalsOf,
 } from '#shared/domain/session.ts';
-import { idleFrom, idleLimit, type Lifetimes, pausedUntil } from '#shared/domain/session-sweep.ts';
 import { costUsdMaxOf } from '#shared/domain/session-tree.ts';
 import { templateNamePattern } from '#shared/domain/template.ts';
 import { approvalRequest } from '#shared/domain/turn/call-queue.ts';

@@ -1,8 +1,8 @@
 /** Signs of life of a session: heartbeats, and the calls of an execution session while they run. */
 import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
+import { idleLimit } from '#shared/domain/idle-time.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
-import { idleLimit } from '#shared/domain/session-sweep.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { itemOfAttempt, newAttempt } from './attempts.ts';
 import { detailsAsRead } from './session-details.ts';

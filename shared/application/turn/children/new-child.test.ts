@@ -5,7 +5,7 @@ import { newSession, workspaceOf } from '../../../../tests/conformance/session-f
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';
 import { type Session, totalsOf } from '../../../domain/session.ts';
-import { sweep } from '../../janitor/sweep.ts';
+import { sweep } from '../../janitor/sweep-in-rounds.ts';
 import { newChild } from './new-child.ts';
 import { spawnChild } from './spawn-child.ts';
 

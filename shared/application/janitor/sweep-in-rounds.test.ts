@@ -12,7 +12,7 @@ import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import { lateSaveMsMax, orphanAgeMs } from '../../domain/limits.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
 import { forgetSession } from '../session/forget-session.ts';
-import { sweep } from './sweep.ts';
+import { sweep } from './sweep-in-rounds.ts';
 
 const lifetimes = {
   idleMs: 900_000,

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { toJsonResponse, toNotListening, withRefusalStatus } from './mcp-response.ts';
+import { toJsonResponse, toNotListening, withRefusalStatus } from './response-form.ts';
 
 const frame = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 const streamOf = (pieces: readonly (readonly [afterMs: number, text: string])[]): Response => {

@@ -1,7 +1,7 @@
 /**
- * Compares the slots of one holder with the sessions and the sandboxes that hold them, and its counter with its slots. One
- * query and two batches of reads; a holder that changes concurrently is left for the next audit, and so is a slot whose session or
- * sandbox cannot be read.
+ * Compares the slots of one holder with the sessions and the sandboxes that hold them, and its counter with its slots, and corrects
+ * what differs. One query and two batches of reads; a holder that changes concurrently is left for the next comparison, and so is a
+ * slot whose session or sandbox cannot be read.
  */
 
 import type { Workspace } from '../../domain/sandbox.ts';
@@ -11,7 +11,7 @@ import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { TakenSlots } from '../../ports/slots.ts';
 import type { Deps } from '../deps.ts';
 
-export type SlotAudit = {
+export type SlotComparison = {
   /** The slots as they are after it. */
   readonly now: TakenSlots;
   readonly before: TakenSlots;
@@ -20,10 +20,10 @@ export type SlotAudit = {
   readonly isSettled: boolean;
 };
 
-export const auditSlots = async (
+export const compareSlots = async (
   ports: Deps<'slots' | 'sessions' | 'workspaces' | 'telemetry' | 'world'>,
   holder: SlotHolder,
-): Promise<SlotAudit> => {
+): Promise<SlotComparison> => {
   const { slots, sessions, workspaces, telemetry, world } = ports;
   const before = await slots.read(holder);
   const workspaceIds = before.taken.flatMap(({ sandbox }) =>
