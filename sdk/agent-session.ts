@@ -3,8 +3,8 @@ import type { ApiClient } from './api-client.ts';
 import { checkDigest, checkEffect, decideCall } from './approvals.ts';
 import { type ExportFormat, exportConversation } from './conversation-export.ts';
 import type { Frame, FrameOf } from './frames.ts';
-import type { AnswerOf, BodyOf, Signalled } from './route.ts';
-import { api, type Decision, type Session } from './routes.ts';
+import type { AnswerOf, Signalled } from './route.ts';
+import { api, type Decision, type Session, type SessionOptions } from './routes.ts';
 import { Sandbox } from './sandbox.ts';
 import { type MessageOptions, retryAndFollow, sendAndFollow } from './turn-events.ts';
 
@@ -22,7 +22,7 @@ export type NamedApproval = {
 export type ApproveOptions = Signalled & Omit<Decision, 'approved' | 'reason'>;
 /** Settings that are left out are those of the other session. */
 export type BranchOptions = Signalled &
-  Omit<BodyOf<typeof api.makeSession>, 'kind' | 'from'> & {
+  Omit<SessionOptions, 'from'> & {
     /** The files as they were at that message (`then`), or as they are now. */
     readonly files?: 'then' | 'now';
   };

@@ -81,10 +81,11 @@ const partOf = (name: string, value: string | undefined): string => {
   return encodeURIComponent(value).replace(/^\.\.?$/, '$&%00');
 };
 
+/** A list is its name with each value. */
 export const queryOf = (query: WireParts['query'] = {}): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const text = new URLSearchParams(
-    given.map(([name, value]): [string, string] => [name, String(value)]),
-  ).toString();
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
+  );
+  const text = new URLSearchParams(given).toString();
   return text === '' ? '' : `?${text.replaceAll('+', '%20')}`;
 };

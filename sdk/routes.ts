@@ -33,6 +33,8 @@ type In<Schema extends z.ZodType> = z.input<Schema>;
 type Empty = { readonly answer: undefined };
 
 export type Session = Out<typeof sessions.sessionAnswer>;
+/** Of a new session: what has an effect. */
+export type SessionOptions = Omit<In<typeof rest.createSessionBody>, 'kind' | 'evictIdle' | 'waitSeconds'>;
 export type SessionTree = Out<typeof trees.treeAnswer>;
 export type SearchPage = Out<typeof searches.searchAnswer>;
 export type Project = Out<typeof projects.projectAnswer>;
@@ -63,10 +65,14 @@ export type CodeResult = Out<typeof code.codeAnswer>;
 export type Snapshot = Out<typeof snapshots.snapshotAnswer>;
 export type FileEntry = Out<typeof files.filesAnswer>['files'][number];
 
-type Page = { readonly query: In<typeof rest.pageQuery> };
+type Asks<Schema extends z.ZodType> = { readonly query: In<Schema> };
+type Page = Asks<typeof rest.pageQuery>;
 type Of<Schema extends z.ZodType> = { readonly answer: Out<Schema> };
+type OneSession = Of<typeof sessions.sessionAnswer>;
+type OneWorkspace = Of<typeof workspaces.workspaceAnswer>;
+type Deleted = Of<typeof projects.deletedAnswer>;
 type With<Schema extends z.ZodType> = { readonly body: In<Schema> };
-type InProject = { readonly query: In<typeof mcp.projectQuery> };
+type InProject = Asks<typeof mcp.projectQuery>;
 
 /** Answers with JSON lines, as a stream. */
 export const auditExportPath = '/api/audit/export';
@@ -81,25 +87,22 @@ export const api = {
   signOut: route<With<typeof auth.logoutBody> & Empty>()('POST', '/api/auth/logout'),
   makeTicket: route<Of<typeof access.ticketAnswer>>()('POST', '/api/tickets'),
 
-  listSessions: route<{ query: In<typeof rest.listQuery> } & Of<typeof sessions.sessionsAnswer>>()(
+  listSessions: route<Asks<typeof rest.listQuery> & Of<typeof sessions.sessionsAnswer>>()(
     'GET',
     '/api/sessions',
   ),
-  searchSessions: route<{ query: In<typeof searches.searchQuery> } & Of<typeof searches.searchAnswer>>()(
+  searchSessions: route<Asks<typeof searches.searchQuery> & Of<typeof searches.searchAnswer>>()(
     'GET',
     '/api/search',
   ),
-  makeSession: route<With<typeof rest.createSessionBody> & Of<typeof sessions.sessionAnswer>>()(
-    'POST',
-    '/api/sessions',
-  ),
-  showSession: route<Of<typeof sessions.sessionAnswer>>()('GET', '/api/sessions/{id}'),
+  makeSession: route<With<typeof rest.createSessionBody> & OneSession>()('POST', '/api/sessions'),
+  showSession: route<OneSession>()('GET', '/api/sessions/{id}'),
   showTree: route<Of<typeof trees.treeAnswer>>()('GET', '/api/sessions/{id}/tree'),
-  changeSession: route<With<typeof sessionBodies.updateSessionBody> & Of<typeof sessions.sessionAnswer>>()(
+  changeSession: route<With<typeof sessionBodies.updateSessionBody> & OneSession>()(
     'PATCH',
     '/api/sessions/{id}',
   ),
-  endSession: route<Of<typeof sessions.sessionAnswer>>()('DELETE', '/api/sessions/{id}'),
+  endSession: route<OneSession>()('DELETE', '/api/sessions/{id}'),
   cleanUpSessions: route<With<typeof rest.cleanupBody> & Of<typeof sessions.cleanedAnswer>>()(
     'POST',
     '/api/sessions/cleanup',
@@ -109,13 +112,14 @@ export const api = {
     '/api/sessions/{id}/messages',
   ),
   readMessages: route<Of<typeof conversation.messagesAnswer>>()('GET', '/api/sessions/{id}/messages'),
-  readEvents: route<{ query: In<typeof rest.eventsQuery> } & Of<typeof conversation.eventsAnswer>>()(
+  readEvents: route<Asks<typeof rest.eventsQuery> & Of<typeof conversation.eventsAnswer>>()(
     'GET',
     '/api/sessions/{id}/events',
   ),
-  listApprovals: route<
-    { query: In<typeof approvals.approvalsQuery> } & Of<typeof approvals.approvalsAnswer>
-  >()('GET', '/api/approvals'),
+  listApprovals: route<Asks<typeof approvals.approvalsQuery> & Of<typeof approvals.approvalsAnswer>>()(
+    'GET',
+    '/api/approvals',
+  ),
   readApproval: route<Of<typeof approvals.approvalAnswer>>()('GET', '/api/sessions/{id}/approvals/{callId}'),
   decideCall: route<With<typeof approval> & Of<typeof approvals.decidedAnswer>>()(
     'POST',
@@ -123,21 +127,23 @@ export const api = {
   ),
   listGrants: route<Of<typeof approvals.grantsAnswer>>()('GET', '/api/sessions/{id}/grants'),
   withdrawGrant: route<Of<typeof approvals.grantAnswer>>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
-  listAudit: route<{ query: In<typeof access.auditQuery> } & Of<typeof access.auditAnswer>>()(
-    'GET',
-    '/api/audit',
+  listAudit: route<Asks<typeof access.auditQuery> & Of<typeof access.auditAnswer>>()('GET', '/api/audit'),
+  answerCallerTool: route<With<typeof rest.callerAnswerBody> & Of<typeof conversation.answeredAnswer>>()(
+    'POST',
+    '/api/sessions/{id}/caller-tools/{requestId}',
   ),
-  resumeSession: route<Of<typeof sessions.sessionAnswer>>()('POST', '/api/sessions/{id}/resume'),
+  resumeSession: route<OneSession>()('POST', '/api/sessions/{id}/resume'),
   retryTurn: route<Of<typeof conversation.acceptedAnswer>>()('POST', '/api/sessions/{id}/retry'),
   cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
   readLogs: route<Of<typeof workspaces.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
-  listFiles: route<{ query: In<typeof files.filesQuery> } & Of<typeof files.filesAnswer>>()(
+  listFiles: route<Asks<typeof files.filesQuery> & Of<typeof files.filesAnswer>>()(
     'GET',
     '/api/sessions/{id}/files',
   ),
-  listSnapshots: route<
-    { query: In<typeof snapshots.snapshotsQuery> } & Of<typeof snapshots.snapshotsAnswer>
-  >()('GET', '/api/sessions/{id}/snapshots'),
+  listSnapshots: route<Asks<typeof snapshots.snapshotsQuery> & Of<typeof snapshots.snapshotsAnswer>>()(
+    'GET',
+    '/api/sessions/{id}/snapshots',
+  ),
   makeSnapshot: route<With<typeof snapshots.snapshotBody> & Of<typeof snapshots.snapshotAnswer>>()(
     'POST',
     '/api/sessions/{id}/snapshots',
@@ -181,17 +187,14 @@ export const api = {
     'POST',
     '/api/sessions/{id}/code',
   ),
-  endContext: route<{ query: In<typeof code.contextQuery> } & { answer: undefined }>()(
-    'DELETE',
-    '/api/sessions/{id}/contexts/{name}',
-  ),
+  endContext: route<Asks<typeof code.contextQuery> & Empty>()('DELETE', '/api/sessions/{id}/contexts/{name}'),
 
   listProjects: route<Page & Of<typeof projects.projectsAnswer>>()('GET', '/api/projects'),
   makeProject: route<With<typeof projectBodies.createProjectBody> & Of<typeof projects.projectAnswer>>()(
     'POST',
     '/api/projects',
   ),
-  showProject: route<{ query: In<typeof projects.showProjectQuery> } & Of<typeof projects.projectAnswer>>()(
+  showProject: route<Asks<typeof projects.showProjectQuery> & Of<typeof projects.projectAnswer>>()(
     'GET',
     '/api/projects/{id}',
   ),
@@ -199,23 +202,17 @@ export const api = {
     'PATCH',
     '/api/projects/{id}',
   ),
-  deleteProject: route<Of<typeof projects.deletedAnswer>>()('DELETE', '/api/projects/{id}'),
+  deleteProject: route<Deleted>()('DELETE', '/api/projects/{id}'),
   listWorkspaces: route<Page & Of<typeof workspaces.workspacesAnswer>>()(
     'GET',
     '/api/projects/{id}/workspaces',
   ),
-  makeWorkspace: route<With<typeof rest.createWorkspaceBody> & Of<typeof workspaces.workspaceAnswer>>()(
+  makeWorkspace: route<With<typeof rest.createWorkspaceBody> & OneWorkspace>()(
     'POST',
     '/api/projects/{id}/workspaces',
   ),
-  showWorkspace: route<Of<typeof workspaces.workspaceAnswer>>()(
-    'GET',
-    '/api/projects/{id}/workspaces/{workspace}',
-  ),
-  deleteWorkspace: route<Of<typeof projects.deletedAnswer>>()(
-    'DELETE',
-    '/api/projects/{id}/workspaces/{workspace}',
-  ),
+  showWorkspace: route<OneWorkspace>()('GET', '/api/projects/{id}/workspaces/{workspace}'),
+  deleteWorkspace: route<Deleted>()('DELETE', '/api/projects/{id}/workspaces/{workspace}'),
   listSecrets: route<Of<typeof projects.secretsView>>()('GET', '/api/projects/{id}/secrets'),
   putSecret: route<With<typeof projects.putSecretBody> & Of<typeof projects.secretView>>()(
     'PUT',
@@ -223,7 +220,7 @@ export const api = {
   ),
   deleteSecret: route<{ answer: { message: string } }>()('DELETE', '/api/projects/{id}/secrets/{name}'),
 
-  listSchedules: route<{ query: In<typeof bodies.scheduleQuery> } & Of<typeof schedules.schedulesAnswer>>()(
+  listSchedules: route<Asks<typeof bodies.scheduleQuery> & Of<typeof schedules.schedulesAnswer>>()(
     'GET',
     '/api/schedules',
   ),
@@ -238,7 +235,7 @@ export const api = {
   ),
   deleteSchedule: route<Of<typeof schedules.scheduleAnswer>>()('DELETE', '/api/schedules/{id}'),
   triggerSchedule: route<Of<typeof schedules.triggerAnswer>>()('POST', '/api/schedules/{id}/trigger'),
-  scheduleHistory: route<{ query: In<typeof bodies.historyQuery> } & Of<typeof schedules.historyAnswer>>()(
+  scheduleHistory: route<Asks<typeof bodies.historyQuery> & Of<typeof schedules.historyAnswer>>()(
     'GET',
     '/api/schedules/{id}/history',
   ),
@@ -265,7 +262,7 @@ export const api = {
   ),
   revokeToken: route<Of<typeof access.tokenAnswer>>()('DELETE', '/api/tokens/{id}'),
 
-  listWebhooks: route<{ query: In<typeof hookBodies.webhooksQuery> } & Of<typeof hooks.webhooksAnswer>>()(
+  listWebhooks: route<Asks<typeof hookBodies.webhooksQuery> & Of<typeof hooks.webhooksAnswer>>()(
     'GET',
     '/api/webhooks',
   ),
@@ -273,22 +270,24 @@ export const api = {
     'POST',
     '/api/webhooks',
   ),
+  showWebhook: route<Of<typeof hooks.webhookAnswer>>()('GET', '/api/webhooks/{id}'),
   changeWebhook: route<With<typeof hookBodies.changeWebhookBody> & Of<typeof hooks.webhookAnswer>>()(
     'PATCH',
     '/api/webhooks/{id}',
   ),
   deleteWebhook: route<Of<typeof hooks.webhookAnswer>>()('DELETE', '/api/webhooks/{id}'),
   testWebhook: route<Of<typeof hooks.webhookTestAnswer>>()('POST', '/api/webhooks/{id}/test'),
-  listDeliveries: route<
-    { query: In<typeof hookBodies.deliveriesQuery> } & Of<typeof hooks.deliveriesAnswer>
-  >()('GET', '/api/webhooks/{id}/deliveries'),
+  listDeliveries: route<Asks<typeof hookBodies.deliveriesQuery> & Of<typeof hooks.deliveriesAnswer>>()(
+    'GET',
+    '/api/webhooks/{id}/deliveries',
+  ),
 
   listTemplates: route<Of<typeof deployment.templatesAnswer>>()('GET', '/api/templates'),
-  listModels: route<{ query: In<typeof rest.modelsQuery> } & Of<typeof deployment.modelsAnswer>>()(
+  listModels: route<Asks<typeof rest.modelsQuery> & Of<typeof deployment.modelsAnswer>>()(
     'GET',
     '/api/models/available',
   ),
-  checkModels: route<{ query: In<typeof rest.modelChecksQuery> } & Of<typeof deployment.modelChecksAnswer>>()(
+  checkModels: route<Asks<typeof rest.modelChecksQuery> & Of<typeof deployment.modelChecksAnswer>>()(
     'GET',
     '/api/models/check',
   ),

@@ -5,8 +5,15 @@ import { ApiClient, type ClientOptions } from './api-client.ts';
 import { SallyportError } from './errors.ts';
 import { streamOf } from './file-content.ts';
 import { readPages } from './pages.ts';
-import type { BodyOf, QueryOf, Signalled } from './route.ts';
-import { api, auditExportPath, type SearchPage, type Session, type Snapshot } from './routes.ts';
+import type { QueryOf, Signalled } from './route.ts';
+import {
+  api,
+  auditExportPath,
+  type SearchPage,
+  type Session,
+  type SessionOptions,
+  type Snapshot,
+} from './routes.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** `url` and `token` come from SALLYPORT_URL and SALLYPORT_TOKEN where they are absent. */
@@ -54,7 +61,7 @@ const noUrl = (url: string | undefined): SallyportError =>
     suggestions: ['Give `url`, or, outside a browser, set SALLYPORT_URL.'],
   });
 
-export type AgentOptions = Omit<BodyOf<typeof api.makeSession>, 'kind'>;
+export type AgentOptions = SessionOptions;
 
 export class AgentSessions {
   readonly #client: ApiClient;
@@ -81,7 +88,7 @@ export class AgentSessions {
   }
 }
 
-export type SandboxOptions = Omit<BodyOf<typeof api.makeSession>, 'kind' | 'from'> & {
+export type SandboxOptions = Omit<SessionOptions, 'from'> & {
   /** The files with which it starts: those of a snapshot, or of a session as they are now. */
   readonly from?: Snapshot | Sandbox | { readonly snapshot: string } | { readonly session: string };
 };
@@ -99,8 +106,7 @@ export class Sandboxes {
       kind: 'execution' as const,
       ...(from === undefined ? {} : { from: sourceOf(from) }),
     };
-    const timeoutMs = createMsMax + (options.waitSeconds ?? 0) * 1000;
-    const session = await this.#client.request(api.makeSession, { body }, { signal, timeoutMs });
+    const session = await this.#client.request(api.makeSession, { body }, { signal });
     return new Sandbox(this.#client, session.id, session);
   }
 
@@ -116,14 +122,12 @@ export class Sandboxes {
   }
 }
 
-const createMsMax = 150_000;
-
 const sourceOf = (from: NonNullable<SandboxOptions['from']>) => {
   if (from instanceof Sandbox) return { session: from.id };
   return 'id' in from ? { snapshot: from.id } : from;
 };
 
-/** A label is `key:value`. */
+/** A label is `key:value`; of several, a session has all. */
 export type SessionSearch = Omit<QueryOf<typeof api.listSessions>, 'after' | 'kind'>;
 
 type Listing = Signalled & { readonly kind: Session['kind']; readonly search: SessionSearch };

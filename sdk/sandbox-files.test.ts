@@ -25,6 +25,16 @@ test('a path that is not there is refused with the reason, which an answer to HE
   expect(asked).toEqual(['HEAD /api/sessions/s/files/a/b', 'GET /api/sessions/s/files']);
 });
 
+test('a path exists, does not, or cannot be looked for', async () => {
+  const { files } = filesOf([
+    new Response(null),
+    ...[refused(404), refusal(404, 'file_not_found')],
+    ...[refused(404), refusal(404, 'session_not_found')],
+  ]);
+  expect([await files.exists('a'), await files.exists('a')]).toEqual([true, false]);
+  await expect(files.exists('a')).rejects.toMatchObject({ code: 'session_not_found' });
+});
+
 test('a file that appeared since is no reason for the refusal', async () => {
   const { files } = filesOf([refused(404), refusal(400, 'invalid_request')]);
   await expect(files.stat('a')).rejects.toMatchObject({ status: 404 });

@@ -151,6 +151,17 @@ export class SandboxFiles {
     await this.#client.send(this.#path(path), { method: 'DELETE', signal });
   }
 
+  /** True if a file or a folder has this path. */
+  async exists(path: string, options: Signalled = {}): Promise<boolean> {
+    try {
+      await this.stat(path, options);
+      return true;
+    } catch (error) {
+      if ((error as SallyportError).code === 'file_not_found') return false;
+      throw error;
+    }
+  }
+
   async stat(path: string, { signal }: Signalled = {}): Promise<FileStat> {
     const asked = this.#client.fetch(this.#path(path), { method: 'HEAD', signal });
     const { headers } = await asked.catch((refused) => this.#explain(refused, path, signal));

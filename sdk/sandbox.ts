@@ -1,4 +1,5 @@
 /** A sandbox: the session in which commands and code run, with its files, processes and snapshots. */
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import type { ApiClient } from './api-client.ts';
 import type { BodyOf, Signalled } from './route.ts';
@@ -88,6 +89,11 @@ export class Sandbox {
   /** Ends the session and its sandbox. Files that no other session uses are deleted. */
   async stop({ signal }: Signalled = {}): Promise<void> {
     await this.#client.request(api.endSession, { params: { id: this.id } }, { signal });
+  }
+
+  /** Of `await using`: ends it with its block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 }
 

@@ -55,6 +55,15 @@ test('ended sessions are asked for only where they are shown', async () => {
     expect((await there.run(['sessions', ...args])).code).toBe(0);
 });
 
+test('sessions are asked for by all their labels', async () => {
+  const body = { sessions: [] };
+  await using there = await logIn({
+    'GET /api/sessions?status=active&label=team%3Ared&label=run%3A7': { body },
+  });
+  const labels = ['--label', 'team:red', '--label', 'run:7'];
+  expect((await there.run(['sessions', ...labels])).code).toBe(0);
+});
+
 test('without pending calls there is no output', () => {
   expect(waitingLines('id-1', [])).toEqual([]);
 });

@@ -33,10 +33,11 @@ import { treeCommand } from './session-tree.ts';
 type ListQuery = QueryOf<typeof api.listSessions>;
 
 const list = async (call: Call): Promise<undefined> => {
+  const labels = call.list('label');
   const query = given<ListQuery>({
     status: call.text('status') ?? (call.isSet('all') ? undefined : 'active'),
     project: call.text('project'),
-    label: call.text('label'),
+    label: labels.length === 0 ? undefined : labels,
     archived: call.isSet('archived') ? 'true' : undefined,
   });
   const sessions = await readPages(
@@ -152,9 +153,9 @@ const some = {
 
 export const sessionCommands: readonly Command[] = [
   ...listing('sessions', {
-    usage: '[--all] [--status <status>] [--project <id>] [--label <key>:<value>] [--archived]',
+    usage: '[--all] [--status <status>] [--project <id>] [--label <key>:<value>…] [--archived]',
     summary: 'List active sessions',
-    options: { all: flag, status: value, project: value, label: value, archived: flag },
+    options: { all: flag, status: value, project: value, label: values, archived: flag },
     positionals: none,
     run: list,
   }),

@@ -1,6 +1,7 @@
 /** Values of a path, headers that a route reads and gives, and a query that is sent on. */
 import { expect, test } from 'vitest';
-import { type ApiEvent, pathId, pathValue, queryText } from './api-route.ts';
+import { listQuery } from '#shared/contracts/rest/bodies.ts';
+import { type ApiEvent, pathId, pathValue, queryOf, queryText } from './api-route.ts';
 import { asAttachment } from './file-read-routes.ts';
 import { acceptsEvents } from './output-stream.ts';
 
@@ -17,6 +18,30 @@ test.each([
 test('a query that is sent on keeps what a page reads in it: blanks, repeated names, letters', () => {
   expect(queryText(null)).toBe('');
   expect(queryText({ x: [' y+&='], flag: [''], a: ['1', 'ü'] })).toBe('x=%20y%2B%26%3D&flag=&a=1&a=%C3%BC');
+});
+
+const queried = (text: string): ApiEvent => {
+  const fields = new URLSearchParams(text);
+  const names = [...new Set(fields.keys())];
+  return {
+    queryStringParameters: Object.fromEntries(fields),
+    multiValueQueryStringParameters: Object.fromEntries(names.map((name) => [name, fields.getAll(name)])),
+  } as unknown as ApiEvent;
+};
+
+test('a label may repeat; of any other name the last value counts', () => {
+  const labels = (text: string) => queryOf(queried(text), listQuery, ['label']).label;
+  const [red, one] = [
+    { key: 'team', value: 'red' },
+    { key: 'run', value: '1' },
+  ];
+  expect(labels('status=active')).toBeUndefined();
+  expect(labels('label=')).toBeUndefined();
+  expect(labels('label=team:red')).toEqual([red]);
+  expect(labels('label=team:red&label=&label=run:1')).toEqual([red, one]);
+  expect(() => labels('label=team:red&label=run')).toThrow('key:value');
+  expect(() => labels(Array.from({ length: 17 }, (_, index) => `label=a:${index}`).join('&'))).toThrow('16');
+  expect(queryOf(queried('status=idle&status=active'), listQuery).status).toBe('active');
 });
 
 test.each([

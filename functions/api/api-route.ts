@@ -95,6 +95,19 @@ export const queryText = (query: ApiEvent['multiValueQueryStringParameters']): s
 /** Without `+` for a blank, which is one only to a reader of forms. */
 const escaped = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** The query, decoded by its contract; a field without a value counts as absent. */
-export const queryOf = <S extends z.ZodType>(event: ApiEvent, schema: S): z.output<S> =>
-  decoded(decode(schema, givenQuery(event.queryStringParameters)));
+/**
+ * The query, decoded by its contract; a field without a value counts as absent. Of a name that repeats the last value counts, but of one in
+ * `lists` each.
+ */
+export const queryOf = <S extends z.ZodType>(
+  event: ApiEvent,
+  schema: S,
+  lists: readonly string[] = [],
+): z.output<S> => {
+  const { queryStringParameters: last, multiValueQueryStringParameters: all } = event;
+  const repeated = lists.flatMap((name) => {
+    const values = (all?.[name] ?? []).filter((value) => value.trim());
+    return values.length > 1 ? [[name, values] as const] : [];
+  });
+  return decoded(decode(schema, { ...givenQuery(last), ...Object.fromEntries(repeated) }));
+};

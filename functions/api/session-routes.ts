@@ -97,7 +97,7 @@ export const sessionRoutes = ({
       },
       handler: async (event: ApiEvent) => {
         const search = {
-          ...queryOf(event, listQuery),
+          ...queryOf(event, listQuery, ['label']),
           principal: principalOf(event),
           itemsMax: pageItemsMax,
         };

@@ -46,6 +46,8 @@ test('sessions are found by their labels, and a change of labels replaces them',
   const blue = await create({ labels: { team: teams.blue } });
   expect(red).toMatchObject({ labels: { team: teams.red, run: '1' }, archived: false, network: 'none' });
   expect(await listed(`label=team:${teams.red}`)).toEqual([red.id]);
+  expect(await listed(`label=team:${teams.red}&label=run:1`)).toEqual([red.id]);
+  expect(await listed(`label=team:${teams.red}&label=run:2`)).toEqual([]);
   expect(await patch(blue.id, { labels: { team: teams.red }, title: ' Mine ' })).toMatchObject({
     labels: { team: teams.red },
     title: 'Mine',

@@ -34,6 +34,11 @@ stdout satisfies string;
 (await sandbox.code('1 + 1')).results satisfies readonly object[];
 (await sandbox.files.read('a')) satisfies string;
 (await sandbox.files.read('a', { format: 'bytes' })) satisfies Uint8Array;
+(await sandbox.files.exists('a')) satisfies boolean;
+{
+  await using _scoped = sandbox;
+}
+(await sallyport.sandboxes.list({ label: ['a:b', 'c:d'] })) satisfies readonly object[];
 const session = await sallyport.sessions.create({ approvals: 'ask' });
 session.session?.title satisfies string | undefined;
 for await (const event of session.send('Fix the tests'))
@@ -42,6 +47,8 @@ const listed: readonly Session[] = (await sallyport.request((await import('@sall
 listed[0]?.status satisfies string | undefined;
 // @ts-expect-error: there is no such option
 await sallyport.sandboxes.create({ flavour: 'small' });
+// @ts-expect-error: a sandbox takes its slot when it starts, and waits for none
+await sallyport.sandboxes.create({ waitSeconds: 5 });
 // @ts-expect-error: there is no such approvals mode
 await sallyport.sessions.create({ approvals: 'sometimes' });
 // @ts-expect-error: an exit code is a number

@@ -32,6 +32,25 @@ def test_a_path_that_cannot_be_described_is_refused_with_the_reason(
     assert (refused.value.status, refused.value.code) == (404, expected)
 
 
+@pytest.mark.parametrize(("code", "expected"), [("file_not_found", False), ("session_not_found", None)])
+def test_a_path_exists_does_not_or_cannot_be_looked_for(
+    server: WireServer, code: str, expected: bool | None
+) -> None:
+    described = {"x_sallyport_type": "file", "x_sallyport_modified_at": ""}
+    server.replies["HEAD /files/a"] = lambda handler, _: handler.answer(200, None, **described)
+    server.replies["HEAD /files/b"] = lambda handler, _: handler.answer(404, None)
+    error = {"error": {"code": code, "message": "no", "requestId": "r"}}
+    server.replies["GET /files"] = lambda handler, _: handler.answer(404, error)
+    with Sallyport(server.url, "t") as sallyport:
+        files = sallyport.sandboxes.get("s").files
+        assert files.exists("a")
+        if expected is None:
+            with pytest.raises(SallyportError):
+                files.exists("b")
+        else:
+            assert files.exists("b") is expected
+
+
 CHANGES: list[tuple[str, Callable[[Files], None]]] = [
     ("PUT /files/a", lambda files: files.write("a", "x")),
     ("PUT /files/a", lambda files: files.upload("a", b"x")),

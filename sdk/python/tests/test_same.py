@@ -154,7 +154,67 @@ def test_a_session_is_branched_with_settings_of_its_own(server: WireServer, clie
 def test_sessions_are_found_by_a_label(server: WireServer, client: Sallyport) -> None:
     asked = asked_of(server, "GET /api/sessions", {"sessions": [{"id": "1", "kind": "agent"}]})
     assert [one.id for one in client.sessions.list(label="team:red")] == ["1"]
-    assert asked == [("status=active&label=team%3Ared", None)]
+    assert [one.id for one in client.sessions.list(label=["team:red", "run:7"])] == ["1"]
+    assert asked == [
+        ("status=active&label=team%3Ared", None),
+        ("status=active&label=team%3Ared&label=run%3A7", None),
+    ]
+
+
+def test_every_field_of_a_new_session_is_given_in_snake_case(server: WireServer, client: Sallyport) -> None:
+    contract = json.loads((SOURCES.parent / "functions/api/openapi.json").read_text())
+    body = contract["paths"]["/api/sessions"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    # The kind is that of the method.
+    fields = set(body["properties"]) - {"kind"}
+    given: dict[str, Any] = {re.sub(r"([A-Z])", r"_\1", name).lower(): name for name in fields}
+    given["from_"] = given.pop("from")
+    asked = asked_of(server, "POST /api/sessions", {"id": "s", "kind": "agent"})
+    session = client.sessions.create(**given)
+    client.sandboxes.create(**{name: value for name, value in given.items() if name != "source"})
+    session.branch("m", **{name: value for name, value in given.items() if name not in ("files", "from_")})
+    named, sandbox, branch = (body for _, body in asked)
+    assert named == {"kind": "agent", **{name: name for name in fields}}
+    assert sandbox == {"kind": "execution", **{name: name for name in fields - {"source"}}}
+    assert branch["from"] == {"session": "s", "messageId": "m"}
+    assert set(branch) == fields
+
+
+def test_the_names_of_the_api_are_taken_as_they_are(server: WireServer, client: Sallyport) -> None:
+    asked = asked_of(server, "POST /api/sessions", {"id": "s", "kind": "agent"})
+    client.sandboxes.create(idleSeconds=60, env={"MY_NAME": "a"}, network={"allow": []})
+    assert asked[0][1] == {
+        "kind": "execution",
+        "idleSeconds": 60,
+        "env": {"MY_NAME": "a"},
+        "network": {"allow": []},
+    }
+
+
+def test_a_change_is_given_in_snake_case_and_none_removes_a_field(
+    server: WireServer, client: Sallyport
+) -> None:
+    asked = asked_of(server, "PATCH ", {})
+    client.sandboxes.create().update(idle_seconds=None, max_cost_usd=2, thinking="low")
+    assert asked == [("", {"idleSeconds": None, "maxCostUsd": 2, "thinking": "low"})]
+
+
+def test_a_sandbox_ends_with_its_block_also_after_an_exception(
+    server: WireServer, client: Sallyport
+) -> None:
+    ended = asked_of(server, "DELETE ", {})
+    with client.sandboxes.create() as sandbox:
+        assert (sandbox.id, ended) == ("s", [])
+    with pytest.raises(ValueError, match="the work failed"), client.sandboxes.create():
+        raise ValueError("the work failed")
+    assert len(ended) == 2
+
+    async def use() -> None:
+        async with AsyncSallyport(server.url, "t") as sallyport:
+            async with await sallyport.sandboxes.create():
+                pass
+
+    asyncio.run(use())
+    assert len(ended) == 3
 
 
 def test_a_conversation_is_exported_with_all_events(server: WireServer, client: Sallyport) -> None:

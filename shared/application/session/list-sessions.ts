@@ -20,7 +20,8 @@ export type SessionSearch = {
   /** `active`: none that has ended. */
   readonly status?: SessionStatus | 'active' | undefined;
   readonly kind?: Session['kind'] | undefined;
-  readonly label?: Label | undefined;
+  /** The listed sessions have all of them. */
+  readonly label?: readonly Label[] | undefined;
   /** True: only those; false: only others. Absent: all. */
   readonly archived?: boolean | undefined;
   readonly after?: string | undefined;
@@ -43,7 +44,7 @@ export const listSessions = async (
     mayRead(principal, session) &&
     (wanted === undefined || session.project === wanted) &&
     (search.kind === undefined || session.kind === search.kind) &&
-    (search.label === undefined || hasLabel(session, search.label)) &&
+    (search.label ?? []).every((label) => hasLabel(session, label)) &&
     (search.archived === undefined || (session.isArchived ?? false) === search.archived) &&
     hasStatus(session, search.status);
   const found: Session[] = [];

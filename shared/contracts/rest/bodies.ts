@@ -23,7 +23,7 @@ import { callerAnswer, callerOffer } from '../caller-tools.ts';
 import { afterPage, givenId, givenUuid, plainName, queryFlag } from '../fields.ts';
 import { approvals, instructions, name, toolName } from './common-fields.ts';
 import { networkOf } from './network.ts';
-import { detailsOfNew, labelFilter, sliceLimitsOf } from './session-bodies.ts';
+import { detailsOfNew, labelFilters, sliceLimitsOf } from './session-bodies.ts';
 
 const workspaceNote = plainName(z.string().min(1).max(workspaceNoteCharactersMax));
 
@@ -168,7 +168,9 @@ export const listQuery = z.object({
     .describe('Status of the listed sessions; `active`: all that have not ended.'),
   kind: z.enum(sessionKinds).optional().describe('Kind of the listed sessions; absent: both.'),
   project: givenUuid.optional(),
-  label: labelFilter.optional().describe('Label of the listed sessions, as `key:value`.'),
+  label: labelFilters
+    .optional()
+    .describe('Label of the listed sessions, as `key:value`; of several, a session has all.'),
   archived: queryFlag.prefault('0').describe('True: the archived sessions, instead of all others.'),
 });
 

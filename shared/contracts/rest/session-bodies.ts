@@ -140,7 +140,7 @@ export const updateSessionBody = z.object({
 });
 
 /** A filter of a list. */
-export const labelFilter = z
+const labelFilter = z
   .string()
   .transform((text, context) => {
     const label = decodeLabel(text);
@@ -148,6 +148,13 @@ export const labelFilter = z
     return label ?? z.NEVER;
   })
   .meta({ override: { type: 'string' } });
+
+export const labelFilters = z
+  .preprocess(
+    (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given),
+    z.array(labelFilter).max(sessionLabelsMax),
+  )
+  .meta({ override: { type: 'array', items: { type: 'string' }, maxItems: sessionLabelsMax } });
 
 const inMs = (seconds: number | null): number | undefined => (seconds === null ? undefined : seconds * 1000);
 

@@ -1,4 +1,4 @@
-"""Addresses of requests."""
+"""Addresses and bodies of requests."""
 
 from __future__ import annotations
 
@@ -42,9 +42,23 @@ def file_path(session_id: str, path: str) -> str:
 
 def with_query(path: str, /, **query: Any) -> str:
     given = {name: value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(given, quote_via=quote)}" if given else path
+    # A list is its name with each value.
+    return f"{path}?{urlencode(given, quote_via=quote, doseq=True)}" if given else path
 
 
 def given(**fields: Any) -> dict[str, Any]:
     """Without what was not given."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def named_as_sent(fields: dict[str, Any]) -> dict[str, Any]:
+    """By the names of the API: `idle_seconds` is `idleSeconds`, and `from_`, which Python does not take otherwise, `from`."""
+    return {
+        re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name.rstrip("_")): value
+        for name, value in fields.items()
+    }
+
+
+def options(**fields: Any) -> dict[str, Any]:
+    """A body of what was given, whose fields may be named as Python does or as the API does."""
+    return named_as_sent(given(**fields))

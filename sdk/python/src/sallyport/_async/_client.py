@@ -182,7 +182,7 @@ class AsyncSallyport:
 
 
 async def read_pages(
-    client: AsyncSallyport, path: str, name: str, **query: str | None
+    client: AsyncSallyport, path: str, name: str, **query: str | list[str] | None
 ) -> AsyncIterator[dict[str, Any]]:
     """The items of all pages of a listing."""
     after: str | None = None

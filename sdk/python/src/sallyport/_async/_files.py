@@ -145,6 +145,16 @@ class AsyncFiles:
         """Ends when the change is done, or has failed: the status of a slow answer does not say it."""
         await self._client.send(method, address, fails_late=True, **options)
 
+    async def exists(self, path: str) -> bool:
+        """True if a file or a folder has this path."""
+        try:
+            await self.stat(path)
+        except SallyportError as error:
+            if error.code == "file_not_found":
+                return False
+            raise
+        return True
+
     async def stat(self, path: str) -> FileStat:
         try:
             headers = (await self._client.send("HEAD", self._path(path))).headers

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._paths import given, session_path
+from .._paths import given, named_as_sent, session_path
 from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
 from ._commands import OnText, run_code, run_command
 from ._files import AsyncFiles
@@ -24,6 +25,17 @@ class AsyncSandbox:
         self.session = session
         self.files = AsyncFiles(client, id)
         self.processes = AsyncProcesses(client, id)
+
+    async def __aenter__(self) -> AsyncSandbox:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
 
     async def exec(
         self,
@@ -98,13 +110,11 @@ class AsyncSandbox:
         return dict(await self._client.request("GET", session_path(self.id)))
 
     async def update(self, **change: Any) -> dict[str, Any]:
-        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds` or `max_cost_usd`."""
-        names = {
-            "idle_seconds": "idleSeconds",
-            "lifetime_seconds": "lifetimeSeconds",
-            "max_cost_usd": "maxCostUsd",
-        }
-        body = {names.get(name, name): value for name, value in change.items()}
+        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds`, `network`, `thinking` or `max_cost_usd`.
+
+        `None` removes one.
+        """
+        body = named_as_sent(change)
         return dict(await self._client.request("PATCH", session_path(self.id), body))
 
     async def stop(self) -> None:

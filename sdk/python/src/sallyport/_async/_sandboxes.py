@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Any
 
-from .._paths import given, session_path
+from .._paths import options, session_path
 from .._results import Snapshot
 from ._sandbox import AsyncSandbox
 
@@ -29,14 +29,16 @@ class AsyncSandboxes:
         cwd: str | None = None,
         idle_seconds: int | None = None,
         lifetime_seconds: int | None = None,
+        network: dict[str, Any] | None = None,
         source: Snapshot | AsyncSandbox | dict[str, str] | None = None,
         **more: Any,
     ) -> AsyncSandbox:
         """Creates a sandbox, which starts with the files of `source`: a snapshot, or a sandbox as it is now.
 
-        By their ids these are `{"snapshot": id}` and `{"session": id}`.
+        By their ids these are `{"snapshot": id}` and `{"session": id}`. `more` takes every other field of `POST /api/sessions`, in
+        snake case: `max_cost_usd` is `maxCostUsd`.
         """
-        body = given(
+        body = options(
             kind="execution",
             template=template,
             flavor=flavor,
@@ -45,8 +47,9 @@ class AsyncSandboxes:
             env=env,
             labels=labels,
             cwd=cwd,
-            idleSeconds=idle_seconds,
-            lifetimeSeconds=lifetime_seconds,
+            idle_seconds=idle_seconds,
+            lifetime_seconds=lifetime_seconds,
+            network=network,
             **more,
         )
         if isinstance(source, dict):
@@ -63,9 +66,13 @@ class AsyncSandboxes:
         return AsyncSandbox(self._client, id, session)
 
     async def list(
-        self, *, label: str | None = None, project: str | None = None, status: str = "active"
+        self,
+        *,
+        label: str | builtins.list[str] | None = None,
+        project: str | None = None,
+        status: str = "active",
     ) -> builtins.list[AsyncSandbox]:
-        """Lists sandboxes, by default those that have not ended. A label is `key:value`."""
+        """Lists sandboxes, by default those that have not ended. A label is `key:value`; of several, a sandbox has all."""
         from ._client import read_pages
 
         return [

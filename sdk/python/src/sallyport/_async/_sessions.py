@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._clock import sleep_async
 from .._digest import is_as_named
 from .._errors import SallyportError, connection_lost, events_purged
-from .._paths import given, session_path, with_query
+from .._paths import given, options, session_path, with_query
 from .._results import Event
 from .._retry import back_off_seconds
 from ._sandbox import AsyncSandbox
@@ -205,14 +205,15 @@ class AsyncSession:
     ) -> AsyncSession:
         """Makes a new session that goes on from a message of this one, with the files of that time, or those of now.
 
-        Settings that are left out are those of this session. A message of the user is left out, with all that follows.
+        Settings that are left out are those of this session. A message of the user is left out, with all that follows. `more` takes
+        every other field of `POST /api/sessions`, in snake case.
         """
-        body = given(
+        body = options(
             approvals=approvals,
             provider=provider,
             model=model,
             thinking=thinking,
-            maxCostUsd=max_cost_usd,
+            max_cost_usd=max_cost_usd,
             **more,
         )
         body["from"] = given(session=self.id, messageId=message_id, files=files)
@@ -237,16 +238,33 @@ class AsyncSessions:
         thinking: str | None = None,
         project: str | None = None,
         max_cost_usd: float | None = None,
+        template: str | None = None,
+        flavor: str | None = None,
+        env: dict[str, str] | None = None,
+        labels: dict[str, str] | None = None,
+        instructions: str | None = None,
+        idle_seconds: int | None = None,
+        lifetime_seconds: int | None = None,
+        network: dict[str, Any] | None = None,
         **more: Any,
     ) -> AsyncSession:
-        body = given(
+        """Creates a session. `more` takes every other field of `POST /api/sessions`, in snake case: `allowed_tools` is `allowedTools`."""
+        body = options(
             kind="agent",
             approvals=approvals,
             provider=provider,
             model=model,
             thinking=thinking,
             project=project,
-            maxCostUsd=max_cost_usd,
+            max_cost_usd=max_cost_usd,
+            template=template,
+            flavor=flavor,
+            env=env,
+            labels=labels,
+            instructions=instructions,
+            idle_seconds=idle_seconds,
+            lifetime_seconds=lifetime_seconds,
+            network=network,
             **more,
         )
         session = await self._client.request("POST", "/api/sessions", body)
@@ -258,9 +276,13 @@ class AsyncSessions:
         return AsyncSession(self._client, id, session)
 
     async def list(
-        self, *, label: str | None = None, project: str | None = None, status: str = "active"
+        self,
+        *,
+        label: str | builtins.list[str] | None = None,
+        project: str | None = None,
+        status: str = "active",
     ) -> builtins.list[AsyncSession]:
-        """Lists sessions, by default those that have not ended. A label is `key:value`."""
+        """Lists sessions, by default those that have not ended. A label is `key:value`; of several, a session has all."""
         from ._client import read_pages
 
         return [

@@ -183,7 +183,7 @@ class Sallyport:
 
 
 def read_pages(
-    client: Sallyport, path: str, name: str, **query: str | None
+    client: Sallyport, path: str, name: str, **query: str | list[str] | None
 ) -> Iterator[dict[str, Any]]:
     """The items of all pages of a listing."""
     after: str | None = None

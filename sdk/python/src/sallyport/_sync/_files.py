@@ -146,6 +146,16 @@ class Files:
         """Ends when the change is done, or has failed: the status of a slow answer does not say it."""
         self._client.send(method, address, fails_late=True, **options)
 
+    def exists(self, path: str) -> bool:
+        """True if a file or a folder has this path."""
+        try:
+            self.stat(path)
+        except SallyportError as error:
+            if error.code == "file_not_found":
+                return False
+            raise
+        return True
+
     def stat(self, path: str) -> FileStat:
         try:
             headers = (self._client.send("HEAD", self._path(path))).headers

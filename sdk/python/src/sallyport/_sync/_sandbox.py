@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._paths import given, session_path
+from .._paths import given, named_as_sent, session_path
 from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
 from ._commands import OnText, run_code, run_command
 from ._files import Files
@@ -25,6 +26,17 @@ class Sandbox:
         self.session = session
         self.files = Files(client, id)
         self.processes = Processes(client, id)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
 
     def exec(
         self,
@@ -99,13 +111,11 @@ class Sandbox:
         return dict(self._client.request("GET", session_path(self.id)))
 
     def update(self, **change: Any) -> dict[str, Any]:
-        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds` or `max_cost_usd`."""
-        names = {
-            "idle_seconds": "idleSeconds",
-            "lifetime_seconds": "lifetimeSeconds",
-            "max_cost_usd": "maxCostUsd",
-        }
-        body = {names.get(name, name): value for name, value in change.items()}
+        """Changes `title`, `labels`, `archived`, `idle_seconds`, `lifetime_seconds`, `network`, `thinking` or `max_cost_usd`.
+
+        `None` removes one.
+        """
+        body = named_as_sent(change)
         return dict(self._client.request("PATCH", session_path(self.id), body))
 
     def stop(self) -> None:
