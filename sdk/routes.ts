@@ -128,6 +128,7 @@ export const api = {
     '/api/audit',
   ),
   resumeSession: route<Of<typeof sessions.sessionAnswer>>()('POST', '/api/sessions/{id}/resume'),
+  pauseSession: route<Of<typeof sessions.sessionAnswer>>()('POST', '/api/sessions/{id}/pause'),
   retryTurn: route<Of<typeof conversation.acceptedAnswer>>()('POST', '/api/sessions/{id}/retry'),
   cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
   readLogs: route<Of<typeof workspaces.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),
@@ -282,7 +283,6 @@ export const api = {
   listDeliveries: route<
     { query: In<typeof hookBodies.deliveriesQuery> } & Of<typeof hooks.deliveriesAnswer>
   >()('GET', '/api/webhooks/{id}/deliveries'),
-
   listTemplates: route<Of<typeof deployment.templatesAnswer>>()('GET', '/api/templates'),
   listModels: route<{ query: In<typeof rest.modelsQuery> } & Of<typeof deployment.modelsAnswer>>()(
     'GET',
