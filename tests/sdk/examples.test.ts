@@ -69,7 +69,7 @@ const run = async (program: string): Promise<string> => {
 };
 
 test('the pages have their examples', () => {
-  expect([examples.length, lines.length]).toEqual([11, 48]);
+  expect([examples.length, lines.length]).toEqual([12, 49]);
 });
 
 test.each(examples)('example %#', async ({ program, printed }) => {
