@@ -133,6 +133,7 @@ export const api = {
     '/api/sessions/{id}/caller-tools/{requestId}',
   ),
   resumeSession: route<OneSession>()('POST', '/api/sessions/{id}/resume'),
+  pauseSession: route<OneSession>()('POST', '/api/sessions/{id}/pause'),
   retryTurn: route<Of<typeof conversation.acceptedAnswer>>()('POST', '/api/sessions/{id}/retry'),
   cancelTurn: route<Of<typeof conversation.cancelledAnswer>>()('POST', '/api/sessions/{id}/cancel'),
   readLogs: route<Of<typeof workspaces.logsAnswer>>()('GET', '/api/sessions/{id}/logs'),

@@ -86,6 +86,11 @@ export class Sandbox {
     return this.#client.request(api.changeSession, parts, { signal });
   }
 
+  /** Saves the files and stops the sandbox with its processes. The next call starts it again. */
+  pause({ signal }: Signalled = {}): Promise<Session> {
+    return this.#client.request(api.pauseSession, { params: { id: this.id } }, { signal, repeat: 'lost' });
+  }
+
   /** Ends the session and its sandbox. Files that no other session uses are deleted. */
   async stop({ signal }: Signalled = {}): Promise<void> {
     await this.#client.request(api.endSession, { params: { id: this.id } }, { signal });

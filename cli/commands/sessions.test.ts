@@ -104,3 +104,22 @@ test('a tree is shown with its money, and each session before those below it', (
     '|c|idle, needs approval|$0.2500|$0.5000|5 in, 7 out',
   ]);
 });
+
+test('a pause says what became of the sandbox, and why it is refused', async () => {
+  const error = {
+    code: 'conflict',
+    message: 'a call runs in the workspace',
+    suggestions: ['Wait until it ends, or cancel the turn.'],
+  };
+  await using there = await logIn({
+    'POST /api/sessions/a/pause': { body: { id: 'a', status: 'paused', sandbox: { state: 'stopping' } } },
+    'POST /api/sessions/b/pause': { body: { id: 'b', status: 'ready', sandbox: null } },
+    'POST /api/sessions/c/pause': { status: 409, body: { error } },
+  });
+  expect((await there.run(['sessions', 'pause', 'a'])).stdout).toBe('Paused a: its sandbox is stopping.\n');
+  expect((await there.run(['sessions', 'pause', 'b'])).stdout).toBe('b has no sandbox.\n');
+  const { code, stderr } = await there.run(['sessions', 'pause', 'c']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('a call runs in the workspace');
+  expect(stderr).toContain('Wait until it ends');
+});

@@ -1,4 +1,4 @@
-/** `sessions`, `stop` and `resume`: lists, shows, ends and reopens sessions, and prints logs. */
+/** `sessions`, `stop` and `resume`: lists, shows, pauses, ends and reopens sessions, and prints logs. */
 
 import { SallyportError } from '#sdk/errors.ts';
 import { readPages } from '#sdk/pages.ts';
@@ -131,6 +131,15 @@ const stop = async (call: Call): Promise<undefined> => {
 const isOfOne = (error: unknown): error is SallyportError =>
   error instanceof SallyportError && [403, 404, 409].includes(error.status);
 
+const pause = async (call: Call): Promise<undefined> => {
+  const session = await call.request(api.pauseSession, { params: { id: idOf(call) } });
+  call.output.result(session, () => [
+    session.sandbox === null
+      ? `${session.id} has no sandbox.`
+      : `Paused ${session.id}: its sandbox is ${session.sandbox.state}.`,
+  ]);
+};
+
 const resume = async (call: Call): Promise<undefined> => {
   const session = await call.request(api.resumeSession, { params: { id: idOf(call) } });
   call.output.result(session, () => [`Resumed ${session.id}: ${session.status}.`]);
@@ -185,6 +194,14 @@ export const sessionCommands: readonly Command[] = [
     summary: 'End sessions and their sandboxes',
     positionals: some,
     run: stop,
+  },
+  {
+    name: 'sessions pause',
+    usage: '<id>',
+    summary: 'Save and stop the sandbox of a session; its next call starts it again',
+    details: ['Processes and variables end with the sandbox. It is refused while a call or a turn runs.'],
+    positionals: oneSessionId,
+    run: pause,
   },
   {
     name: 'sessions resume',

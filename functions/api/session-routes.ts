@@ -44,6 +44,7 @@ import type { TurnLimits, TurnRecord } from '#shared/domain/turn/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { type ApiEvent, type ApiRoute, json, principalOf, queryOf } from './api-route.ts';
 import { answerWhenDone } from './keep-alive-response.ts';
+import { pauseRoute } from './pause-route.ts';
 import { bodyOf } from './request-body.ts';
 import { onSession } from './resource-route.ts';
 
@@ -131,6 +132,7 @@ export const sessionRoutes = ({
     }),
     changeRoute(ports, { lifetimes: settings.lifetimes, operatorUsdMax: usdMax, show }),
     resumeRoute(ports, show),
+    pauseRoute(ports, show),
     onSession(ports, {
       method: 'DELETE',
       path: '/api/sessions/{id}',

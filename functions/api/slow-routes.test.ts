@@ -23,6 +23,7 @@ test.each([
   ['/api/sessions', { from: { session: session.id } }],
   ['/api/sessions/{id}/snapshots', {}],
   ['/api/sessions/{id}/restore', { snapshot: crypto.randomUUID() }],
+  ['/api/sessions/{id}/pause', undefined],
   ['/api/mcp/{name}/test', undefined],
 ])('POST %s begins its answer in time', async (path, body) => {
   const event = {

@@ -5,8 +5,12 @@
 import type { SandboxRecord } from './sandbox.ts';
 import { isEnded, type Session } from './session.ts';
 
-/** The reason of an unrequested stop, as its sessions read it. */
-export const takenReasons = { idle: 'idle', slot: 'another session needed its slot' } as const;
+/** The reason for which a sandbox is taken from idle sessions, as they read it. */
+export const takenReasons = {
+  idle: 'idle',
+  slot: 'another session needed its slot',
+  pause: 'paused',
+} as const;
 
 export type SandboxUse = {
   readonly sandbox: Pick<SandboxRecord, 'state' | 'readyAt'>;

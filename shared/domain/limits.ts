@@ -189,6 +189,8 @@ export const saveMsMax = 150_000;
 export const toolSilenceMsMax = 90_000;
 /** Sessions of one workspace that one transaction can check for activity, beside the workspace, its slot and its counter. */
 export const idleCheckUsersMax = 97;
+/** The time that a request of a caller which found a sandbox ready may take to reach it, in milliseconds. */
+export const underWayMs = 1000;
 /** A counter of slots is corrected when it has differed from them for so long without a change, in milliseconds. */
 export const miscountMsMin = 60_000;
 /** The time for which a sweep takes up what is due, in milliseconds: the next one begins a minute after it. */

@@ -394,6 +394,20 @@ test('the log shows the lifecycle, and the session is stopped', async () => {
   await page.getByRole('heading', { name: 'The session has ended' }).waitFor();
 });
 
+test('a sandbox is paused, and its files are there when it is used again', async () => {
+  const id = await open();
+  await put(id, 'a.txt', 'kept');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  const pause = page.getByRole('button', { name: 'Pause', exact: true });
+  await pause.click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Sandbox paused').waitFor();
+  await pause.waitFor({ state: 'detached' });
+  expect(await read(id, 'a.txt')).toBe('kept');
+  await pause.waitFor({ timeout: 60_000 });
+});
+
 test('a file is found, edited and saved by keyboard alone', async () => {
   const id = await open();
   await put(id, 'docs/guide.md', '# Guide\n');

@@ -90,11 +90,12 @@ const fetched = async (cloud: EmbeddedCloud, path: string, init: RequestInit = {
   if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${path}: ${response.status} ${text}`);
 };
 
-/** The API starts sandboxes itself, for a file that is asked for first. */
+/** The API starts sandboxes itself, for a file that is asked for first, and pauses them. */
 const upload = async (cloud: EmbeddedCloud): Promise<void> => {
   for (const template of ['python', 'node', 'python', 'node']) {
     const { id } = await makeSession(cloud, { template });
     await fetched(cloud, `/api/sessions/${id}/files/first.txt`, { method: 'PUT', body: 'first' });
+    await fetched(cloud, `/api/sessions/${id}/pause`, { method: 'POST' });
     await endSession(cloud, id);
   }
 };

@@ -6,15 +6,14 @@
  * the mark and keeps the sandbox.
  */
 
-import { takenReasons } from '../../domain/idle-sandbox.ts';
-import { idleFrom, isResting, type Lifetimes, pausedUntil } from '../../domain/idle-time.ts';
+import { idleFrom, isResting, type Lifetimes } from '../../domain/idle-time.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
+import { idleCheckUsersMax } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StopDeps } from '../deps.ts';
 import { keptByProcesses } from '../sandbox/kept-by-processes.ts';
-import { markPaused } from '../sandbox/mark-paused.ts';
+import { takeIdleSandbox } from '../sandbox/take-idle-sandbox.ts';
 import { workOf } from '../sandbox/turn-work.ts';
 
 /**
@@ -57,17 +56,8 @@ export const stopIdleSandbox = async (
   if (at < unusedFrom) return unusedFrom;
   const kept = await keptByProcesses(ports, workspace);
   if (kept !== undefined) return kept;
-  const stop = {
-    ...{ reason: takenReasons.idle, at, dueAt: at + stopRetryMs },
-    pausedUntil: (user: Session) => pausedUntil(user, lifetimes),
-  };
   // One that left concurrently was not idle for it, and does not look at it again.
-  if ((await ports.workspaces.markIdle(workspace, users, stop)) === undefined) return false;
-  ports.telemetry.info('an idle sandbox is stopped', { event: 'sandbox_rested', workspaceId: id });
-  await ports.invoker.stopSandbox(id);
-  // Where the sessions are too many for one write, each is paused when it is due itself.
-  if (users.length <= idleCheckUsersMax) await markPaused(ports, users);
-  return true;
+  return takeIdleSandbox(ports, { workspace, users }, 'idle');
 };
 
 const marked = (

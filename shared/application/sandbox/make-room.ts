@@ -7,18 +7,16 @@
  * have one gives way, it is marked and asked again. A caller that uses it from then on removes the mark, and one that was under way has reached it.
  */
 
-import { idleSince, takenReasons } from '../../domain/idle-sandbox.ts';
-import { pausedUntil } from '../../domain/idle-time.ts';
-import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
+import { idleSince } from '../../domain/idle-sandbox.ts';
+import { idleCheckUsersMax, underWayMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import type { Session } from '../../domain/session.ts';
 import type { SlotHolder } from '../../domain/slot-holder.ts';
 import type { RoomDeps } from '../deps.ts';
 import { compareSlots } from './compare-slots.ts';
 import { isKeptByCalls, isKeptByProcesses } from './kept-by-processes.ts';
-import { markPaused } from './mark-paused.ts';
 import { readUsers } from './read-users.ts';
-import { workOf } from './turn-work.ts';
+import { type IdleSandbox, takeIdleSandbox } from './take-idle-sandbox.ts';
+import { haveWork } from './turn-work.ts';
 
 export type RoomRequest = {
   readonly holder: SlotHolder;
@@ -26,11 +24,7 @@ export type RoomRequest = {
   readonly evictsIdle?: boolean | undefined;
 };
 
-type Candidate = {
-  readonly workspace: Workspace;
-  readonly users: readonly Session[];
-  readonly since: number;
-};
+type Candidate = IdleSandbox & { readonly since: number };
 
 /** True when a slot became free, or turned out to be; false when all that hold one are busy. */
 export const makeRoom = async (
@@ -44,21 +38,12 @@ export const makeRoom = async (
     turn === undefined && sandbox !== undefined ? [sandbox.workspace] : [],
   );
   for (const candidate of await candidates(ports, idle)) {
-    const isKept = (await haveWork(ports, candidate)) || (await isUsedInside(ports, candidate));
+    const isKept = (await haveWork(ports, candidate.users)) || (await isUsedInside(ports, candidate));
     const unused = isKept ? undefined : await unusedBehindMark(ports, candidate);
-    if (unused !== undefined && (await evict(ports, unused))) return true;
+    if (unused !== undefined && (await takeIdleSandbox(ports, unused, 'slot'))) return true;
   }
   return false;
 };
-
-/** L5. A turn with work of its own whose function has not begun yet, or died: no lease and no running call tells of it. */
-const haveWork = async (ports: RoomDeps, { users }: Candidate): Promise<boolean> => {
-  const works = await Promise.all(users.map((user) => workOf(ports, user)));
-  return works.some(({ work }) => work === 'own');
-};
-
-/** The time that a request of a caller which found a sandbox ready may take to reach it, in milliseconds. */
-const underWayMs = 1000;
 
 const isOfAgent = ({ users }: Candidate): boolean => users.some(({ kind }) => kind === 'agent');
 
@@ -108,20 +93,4 @@ const candidates = async (
       return since === undefined ? [] : [{ workspace, users: own, since }];
     })
     .sort((one, other) => one.since - other.since);
-};
-
-const evict = async (ports: RoomDeps, { workspace, users }: Candidate): Promise<boolean> => {
-  const { workspaces, invoker, telemetry, lifetimes, world } = ports;
-  const at = world.now();
-  const stop = {
-    reason: takenReasons.slot,
-    ...{ at, dueAt: at + stopRetryMs },
-    pausedUntil: (session: Session) => pausedUntil(session, lifetimes),
-  };
-  if ((await workspaces.markIdle(workspace, users, stop)) === undefined) return false;
-  telemetry.count('SandboxesEvicted');
-  telemetry.info('an idle sandbox gave way', { event: 'sandbox_evicted', workspaceId: workspace.id });
-  await invoker.stopSandbox(workspace.id);
-  await markPaused(ports, users);
-  return true;
 };

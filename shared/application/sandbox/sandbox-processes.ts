@@ -29,6 +29,13 @@ export const callsIn = async ({ link }: Deps<'link'>, live: LiveSandbox): Promis
   }
 };
 
+/** Refusal to end a sandbox while a call runs in it. */
+export const callRuns = (): AppError =>
+  new AppError('conflict', 'a call runs in the workspace', {
+    suggestions: ['Wait until it ends, or cancel the turn.'],
+    recoveryActions: ['wait_and_retry'],
+  });
+
 const read = async ({ link }: Deps<'link'>, live: LiveSandbox) => {
   const response = await link.fetch(live, { method: 'GET', path: '/processes' });
   if (!response.ok)

@@ -30,3 +30,12 @@ export const workOf = async (
   const waits = state.kind === 'acting' && pendingWork(state).length === 0 && !isLate;
   return { work: waits ? 'others' : 'own', version };
 };
+
+/** L5. A turn with work of its own whose function has not begun yet, or died: no lease and no running call tells of it. */
+export const haveWork = async (
+  ports: Deps<'turns' | 'world'>,
+  sessions: readonly Pick<Session, 'id' | 'status' | 'kind'>[],
+): Promise<boolean> => {
+  const works = await Promise.all(sessions.map((session) => workOf(ports, session)));
+  return works.some(({ work }) => work === 'own');
+};

@@ -15,7 +15,7 @@ import { auditRow, recordAudit } from '../access/audit.ts';
 import type { StopDeps } from '../deps.ts';
 import { requireActive } from '../sandbox/acquire-with-heartbeat.ts';
 import { obsoleteObjects } from '../sandbox/held-objects.ts';
-import { callsIn, liveSandboxOf } from '../sandbox/sandbox-processes.ts';
+import { callRuns, callsIn, liveSandboxOf } from '../sandbox/sandbox-processes.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 type Restore = {
@@ -90,12 +90,6 @@ const isBusy = async ({ turns, world }: StopDeps, session: Session): Promise<boo
   const { inbox, turn } = await turns.loadWork(session.id);
   return inbox.length > 0 ? turn.state.kind !== 'deciding' : pendingWork(turn.state).length > 0;
 };
-
-const callRuns = (): AppError =>
-  new AppError('conflict', 'a call runs in the workspace', {
-    suggestions: ['Wait until it ends, or cancel the turn.'],
-    recoveryActions: ['wait_and_retry'],
-  });
 
 /** A manifest of the workspace with the snapshot's contents; the files are as old as the snapshot. */
 const adopted = async (ports: StopDeps, workspace: Workspace, snapshot: Snapshot) => {

@@ -117,6 +117,11 @@ class AsyncSandbox:
         body = named_as_sent(change)
         return dict(await self._client.request("PATCH", session_path(self.id), body))
 
+    async def pause(self) -> dict[str, Any]:
+        """Saves the files and stops the sandbox with its processes. The next call starts it again."""
+        path = session_path(self.id, "pause")
+        return dict(await self._client.request("POST", path, repeat="lost"))
+
     async def stop(self) -> None:
         """Ends the session and its sandbox. Files that no other session uses are deleted."""
         await self._client.request("DELETE", session_path(self.id))

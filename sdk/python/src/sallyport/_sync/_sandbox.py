@@ -118,6 +118,11 @@ class Sandbox:
         body = named_as_sent(change)
         return dict(self._client.request("PATCH", session_path(self.id), body))
 
+    def pause(self) -> dict[str, Any]:
+        """Saves the files and stops the sandbox with its processes. The next call starts it again."""
+        path = session_path(self.id, "pause")
+        return dict(self._client.request("POST", path, repeat="lost"))
+
     def stop(self) -> None:
         """Ends the session and its sandbox. Files that no other session uses are deleted."""
         self._client.request("DELETE", session_path(self.id))

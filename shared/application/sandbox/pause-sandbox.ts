@@ -1,0 +1,81 @@
+/**
+ * Pauses the sandbox of a session because a client asks for it: its files are saved, and it is stopped like an idle one. Its processes
+ * end with it. A call, and a turn that has work to do, are never cut off (L5): then the pause is refused.
+ *
+ * Its mark is that of a check of idleness: a caller that uses the sandbox from then on removes it, and one that was under way has reached
+ * the sandbox when that is asked for the second time.
+ */
+
+import { idleSince } from '../../domain/idle-sandbox.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
+import { underWayMs } from '../../domain/limits.ts';
+import type { Workspace } from '../../domain/sandbox.ts';
+import type { Session } from '../../domain/session.ts';
+import type { StopDeps } from '../deps.ts';
+import { requireActive } from './acquire-with-heartbeat.ts';
+import { callRuns, callsIn, liveSandboxOf } from './sandbox-processes.ts';
+import { savedWorkspace } from './saved-workspace.ts';
+import { takeIdleSandbox } from './take-idle-sandbox.ts';
+import { haveWork } from './turn-work.ts';
+
+/** Of pauses at once each loses its mark to another one at most once. */
+const triesMax = 5;
+
+/** No effect where no sandbox runs. Throws `conflict` while it starts or is used, and the error of its save. */
+export const pauseSandbox = async (ports: StopDeps, session: Session): Promise<void> => {
+  requireActive(session);
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const workspace = await running(ports, session.workspace);
+    if (workspace === undefined) return;
+    // A mark that is gone tells of a use, another one of a caller that checks the sandbox as well.
+    if (tries > 0 && workspace.sandbox?.idleCheck === undefined) break;
+    if (await tryPause(ports, workspace)) return;
+  }
+  throw callRuns();
+};
+
+/** Undefined where no sandbox starts or is ready. */
+const running = async ({ workspaces }: StopDeps, id: WorkspaceId): Promise<Workspace | undefined> => {
+  const workspace = await workspaces.get(id);
+  const state = workspace?.sandbox?.state;
+  return state === 'starting' || state === 'ready' ? workspace : undefined;
+};
+
+/** False when it is not ready, was used since, or another caller marked it. Throws when it is used now. */
+const tryPause = async (ports: StopDeps, found: Workspace): Promise<boolean> => {
+  const { world } = ports;
+  const workspace = await marked(ports, found);
+  if (workspace === undefined) return false;
+  const live = liveSandboxOf(workspace);
+  const users = await idleUsers(ports, workspace);
+  if (live === undefined || users === undefined) throw callRuns();
+  const askableAt = world.now() + underWayMs;
+  const refuseCalls = async (): Promise<void> => {
+    if ((await callsIn(ports, live)) > 0) throw callRuns();
+  };
+  await refuseCalls();
+  await savedWorkspace(ports, workspace.id);
+  await world.sleep(Math.max(0, askableAt - world.now()));
+  await refuseCalls();
+  return takeIdleSandbox(ports, { workspace, users }, 'pause');
+};
+
+/** As it is read with the mark. A mark that is there serves as well: of pauses at once one stops the sandbox, and none refuses another. */
+const marked = async (
+  { workspaces, world }: StopDeps,
+  workspace: Workspace,
+): Promise<Workspace | undefined> => {
+  const { id, sandbox } = workspace;
+  if (sandbox === undefined || sandbox.idleCheck !== undefined) return workspace;
+  return workspaces.markIdleCheck(id, sandbox.generation, world.uuid());
+};
+
+/** All sessions of the workspace; undefined when one is busy. */
+const idleUsers = async (
+  ports: StopDeps,
+  { users, sandbox }: Workspace,
+): Promise<readonly Session[] | undefined> => {
+  const sessions = await ports.sessions.getMany(users);
+  const isIdle = sandbox !== undefined && idleSince({ sandbox, sessions }, ports.world.now()) !== undefined;
+  return isIdle && !(await haveWork(ports, sessions)) ? sessions : undefined;
+};
