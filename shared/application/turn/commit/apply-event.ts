@@ -23,6 +23,7 @@ import {
   afterUnleasedStep,
   completedMessage,
   hasNothingToDo,
+  messagesBehind,
   spendOf,
   weighsMoney,
 } from '../../../domain/turn/session-after-step.ts';
@@ -81,7 +82,7 @@ export const applyEvent = async (
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = completedMessage(turn.state, step, context.inbox);
-  const inbox = context.inbox.filter((message) => message !== completed);
+  const inbox = messagesBehind(context.inbox, completed);
   const history = [...context.history, ...step.history];
   const dropped = droppedByTruncation(history, limits.history, context.history.length);
   const first = turn.historyNext - context.history.length;

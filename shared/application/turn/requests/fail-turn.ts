@@ -10,7 +10,7 @@ import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { failedTurn } from '../../../domain/turn/failed-turn.ts';
 import { killsOf } from '../../../domain/turn/pending-work.ts';
-import { completedMessage } from '../../../domain/turn/session-after-step.ts';
+import { activityAt, completedMessage, messagesBehind } from '../../../domain/turn/session-after-step.ts';
 import { isBetweenTurns } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { commitStep } from '../commit/apply-event.ts';
@@ -52,8 +52,8 @@ export const failTurn = async (
   if (step === undefined) return;
   const completed = completedMessage(turn.state, step, inbox);
   const isOver = isBetweenTurns(step.state);
-  const hasMore = isOver && inbox.some((message) => message !== completed);
-  const patch = { lastActiveAt: at, ...(isOver && !hasMore ? { status: 'idle' as const } : {}) };
+  const hasMore = isOver && messagesBehind(inbox, completed).length > 0;
+  const patch = activityAt(at, { isIdle: isOver && !hasMore });
   // Before the commit, behind which the next message may have children of its own.
   const children = isOver && treeOf(session) !== undefined ? await childrenOf(ports, session) : [];
   const commit = { session, turn, step, at, completed, patch, fence, wakes: hasMore };
