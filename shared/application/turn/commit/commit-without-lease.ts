@@ -17,7 +17,7 @@ import type { MessageDeps } from '../../deps.ts';
 import { keepFrames, openPublisher } from '../../events/publisher.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
 import { raceLost, untilWon } from '../../write-race.ts';
-import { commitStep } from './apply-event.ts';
+import { commitStepInSlot } from './apply-event.ts';
 import { chainedTo } from './chain-audits.ts';
 import { notifyParent } from './notify-parent.ts';
 
@@ -66,9 +66,9 @@ const tryOnce = async (
   const { audits, ...chained } = chainedTo(turn.decided, auditsOf?.() ?? [], ports.world.sha256);
   // The end of a turn is published at once: a function that comes late would publish it during the next.
   const left = wakes && !isDone ? keepFrames(openPublisher(ports, session)) : undefined;
-  const { agentMax: slotsMax } = ports.slotLimits;
-  const commit = { session, turn, seen, step, at, completed, patch, wakes, audits, ...chained, slotsMax };
-  const committed = await commitStep(ports, { ...commit, ...(left && { publisher: left.publisher }) });
+  const commit = { session, turn, seen, step, at, completed, patch, wakes, audits, ...chained };
+  const single = { ...commit, ...(left && { publisher: left.publisher }) };
+  const committed = await commitStepInSlot(ports, single, ports.slotLimits.agentMax);
   if (committed === 'full') await roomFor(ports, session);
   if (typeof committed !== 'object') return raceLost;
   const frames = await left?.taken();

@@ -169,7 +169,7 @@ export const cancelNext = async (
   const patch = activityAt(at, { isIdle: !hasMore });
   const commit = { session, turn, step, at, completed, patch, wakes: hasMore };
   const committed = await commitStep(ports, commit);
-  if (committed === undefined || committed === 'full') return { status: 'moved' };
+  if (committed === undefined) return { status: 'moved' };
   const kills = killsOf(state, session.lease.until > at);
   return { status: hasMore ? 'more' : 'done', session: committed, kills };
 };

@@ -58,7 +58,7 @@ export const failTurn = async (
   const children = isOver && treeOf(session) !== undefined ? await childrenOf(ports, session) : [];
   const commit = { session, turn, step, at, completed, patch, fence, wakes: hasMore };
   const committed = await commitStep(ports, commit);
-  if (committed === undefined || committed === 'full') return;
+  if (committed === undefined) return;
   if (failure === stalled) {
     ports.telemetry.error('a turn stalled: no function continued it', {
       event: 'turn_stalled',
