@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { environments, type FunctionName, readEnvironment } from '#shared/config/environment.ts';
+import { functionLimits } from '#shared/config/function-limits.ts';
 import type { Variables } from '#shared/config/read-variables.ts';
 import { operatorSettings } from '#shared/config/settings.ts';
 import { familyFor } from './ecs/task.ts';
@@ -26,37 +27,16 @@ type DeployedFunctionsOptions = {
 
 export const functionNamed = (name: FunctionName): string => `sallyport-${name}`;
 
-const secondMs = 1000;
-const minuteMs = 60_000;
-/** The maximum of Lambda: a turn hands over before it, a stream ends with it. */
-const lambdaTimeoutMsMax = 15 * minuteMs;
-
-const timeouts: Readonly<Record<FunctionName, number>> = {
-  authorizer: 10 * secondMs,
-  socket: 29 * secondMs,
-  'on-connected': minuteMs,
-  turn: lambdaTimeoutMsMax,
-  terminal: lambdaTimeoutMsMax,
-  relay: lambdaTimeoutMsMax,
-  'sandbox-link': lambdaTimeoutMsMax,
-  'task-events': minuteMs,
-  janitor: 5 * minuteMs,
-  schedules: 5 * minuteMs,
-  webhooks: 3 * minuteMs,
-  api: lambdaTimeoutMsMax,
-  mcp: lambdaTimeoutMsMax,
-  synthetic: 5 * minuteMs,
-};
-
-const forAMoment = { retriesMax: 0, ageMsMax: minuteMs } as const;
-const hourMs = 60 * minuteMs;
-
-/** Of asynchronous invocations, as on AWS; a test of `infra` compares. */
-export const eventLimits: Partial<Record<FunctionName, EventLimits>> = {
-  'on-connected': forAMoment,
-  relay: forAMoment,
-  synthetic: forAMoment,
-  terminal: { ageMsMax: hourMs },
+/** Of asynchronous invocations, as on AWS. */
+const eventsOf = (name: FunctionName): { readonly events?: EventLimits } => {
+  const { retriesMax, ageSecondsMax } = functionLimits[name];
+  if (retriesMax === undefined && ageSecondsMax === undefined) return {};
+  return {
+    events: {
+      ...(retriesMax === undefined ? {} : { retriesMax }),
+      ...(ageSecondsMax === undefined ? {} : { ageMsMax: ageSecondsMax * 1000 }),
+    },
+  };
 };
 
 const memoryMb = 512;
@@ -70,15 +50,15 @@ export const workspaceBucket = 'sallyport-workspaces';
 const sandboxAddresses = '127.77.0.0/16';
 
 export const deployedFunctions = (options: DeployedFunctionsOptions): readonly FunctionDefinition[] => {
-  const { turnTimeoutMs: turn = timeouts.turn, relayTimeoutMs: relay = timeouts.relay } = options;
-  const shorter = { turn, relay };
+  const { turnTimeoutMs: turn, relayTimeoutMs: relay } = options;
+  const shorter: Partial<Record<FunctionName, number | undefined>> = { turn, relay };
   return (Object.keys(environments) as FunctionName[]).map((name) => ({
     name: functionNamed(name),
     entry: options.entryOf(name),
     environment: { ...environmentOf(name, options.variables), ...options.endpoints },
-    timeoutMs: { ...timeouts, ...shorter }[name],
+    timeoutMs: shorter[name] ?? functionLimits[name].timeoutSeconds * 1000,
     memoryMb,
-    ...(eventLimits[name] === undefined ? {} : { events: eventLimits[name] }),
+    ...eventsOf(name),
   }));
 };
 

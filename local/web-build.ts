@@ -15,7 +15,7 @@ type WebBuildOptions = {
 };
 
 const packClients = 'operations/package-clients';
-const sourcesOutside = ['sdk', 'cli', packClients, 'shared/contracts', 'shared/domain', 'package-lock.json'];
+const sourcesOutside = ['sdk', 'cli', packClients, 'shared', 'package.json', 'package-lock.json', 'LICENSE'];
 const ignoredFolders = new Set(['dist', 'node_modules']);
 const page = 'index.html';
 

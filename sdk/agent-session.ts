@@ -63,7 +63,7 @@ export class AgentSession {
     reason?: string,
     { signal }: Signalled = {},
   ): Promise<void> {
-    await this.#decide(call, { approved: false, ...(reason === undefined ? {} : { reason }) }, signal);
+    await this.#decide(call, { approved: false, reason }, signal);
   }
 
   async #decide(
@@ -115,7 +115,7 @@ export class AgentSession {
    */
   async branch(messageId: string, { signal, ...options }: BranchOptions = {}): Promise<AgentSession> {
     const { files, ...settings } = options;
-    const from = { session: this.id, messageId, ...(files === undefined ? {} : { files }) };
+    const from = { session: this.id, messageId, files };
     const session = await this.#client.request(api.makeSession, { body: { ...settings, from } }, { signal });
     return new AgentSession(this.#client, session.id, session);
   }

@@ -57,8 +57,7 @@ export class Sandbox {
 
   /** Keeps the files as they are now. `restore` and `sandboxes.create({ from })` take the snapshot. */
   snapshot({ name, signal }: Signalled & { readonly name?: string } = {}): Promise<Snapshot> {
-    const body = name === undefined ? {} : { name };
-    return this.#client.request(api.makeSnapshot, { params: { id: this.id }, body }, { signal });
+    return this.#client.request(api.makeSnapshot, { params: { id: this.id }, body: { name } }, { signal });
   }
 
   async snapshots({ signal }: Signalled = {}): Promise<readonly Snapshot[]> {

@@ -43,12 +43,8 @@ export async function* sendAndFollow(
   // One that was sent before may have all of its events already.
   const known =
     message.messageId === undefined ? undefined : await findMessage(client, sessionId, { messageId, signal });
-  const body = {
-    ...{ text, messageId },
-    ...(model === undefined ? {} : { model }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(attachments === undefined ? {} : { attachments: attachments.map((path) => ({ path })) }),
-  };
+  const files = attachments?.map((path) => ({ path }));
+  const body = { text, messageId, model, thinking, attachments: files };
   yield* followTurn(client, sessionId, {
     ...(known === undefined ? {} : { since: known.since }),
     request: async () => {

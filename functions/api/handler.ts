@@ -51,8 +51,8 @@ import { routes } from './routes.ts';
 const environment = readEnvironment('api', process.env);
 const runtime = openLambdaRuntime('api', environment.DEPLOYMENT);
 const { table, lambda, ports: common } = compose(environment, runtime);
-const history = makeMetricsStore(table);
-runtime.storeUsageIn(history);
+const metrics = makeMetricsStore(table);
+runtime.storeUsageIn(metrics);
 
 const settings = {
   ...sessionDefaultsOf(environment),
@@ -125,7 +125,7 @@ const ports = {
     keyArn: environment.PROJECT_SECRETS_KEY,
   }),
   catalog: makeModelCatalog(makeModelProviders(modelAccess(environment, resolveSecret))),
-  history,
+  metrics,
   signIn: openIssuer(environment, runtime.telemetry),
   login: openLoginClient(environment, { telemetry: runtime.telemetry, resolveSecret }),
   signIns: makeSignInStore(table),

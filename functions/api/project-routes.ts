@@ -41,7 +41,7 @@ export const projectRoutes = ({
   readonly ports: ProjectDeps &
     Deps<'secrets'> &
     Deps<'slots' | 'slotLimits' | 'sessions' | 'workspaces'> &
-    Deps<'history' | 'world'>;
+    Deps<'metrics' | 'world'>;
   readonly settings: Pick<SessionDefaults, 'provider' | 'model' | 'template' | 'templates'>;
   readonly treeLimits: Required<TreeLimits>;
 }): readonly ApiRoute[] => [

@@ -36,7 +36,7 @@ import { templateRoutes } from './template-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
-export type ApiPorts = Deps<'catalog' | 'tokens' | 'history' | 'secrets' | 'auditSeals' | 'sealKey'> &
+export type ApiPorts = Deps<'catalog' | 'tokens' | 'metrics' | 'secrets' | 'auditSeals' | 'sealKey'> &
   SnapshotPorts &
   ProjectDeps &
   McpPorts &

@@ -16,7 +16,7 @@ export const statsRoutes = ({
   ports,
   stats,
 }: {
-  readonly ports: Deps<'projects' | 'slots' | 'slotLimits' | 'workspaces' | 'history' | 'world'>;
+  readonly ports: Deps<'projects' | 'slots' | 'slotLimits' | 'workspaces' | 'metrics' | 'world'>;
   readonly stats: StatsSettings;
 }): readonly ApiRoute[] => [
   {

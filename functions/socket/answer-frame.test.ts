@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import type { FrameVerdict } from '#shared/application/access/frame-meter.ts';
 import type { ConnectionId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
+import { newSession, workspaceOf } from '../../tests/conformance/session-fixture.ts';
+import { openQuietPorts } from '../../tests/simulation/quiet-ports.ts';
 import { answerFrame, type FramePorts, type FrameSettings } from './answer-frame.ts';
 
 const sessionId = '00000000-0000-4000-8000-000000000000' as SessionId;
@@ -19,6 +21,7 @@ const framesAfter = async (
 ): Promise<readonly Posted[]> => {
   const posted: Posted[] = [];
   const known = {
+    ...openQuietPorts().ports,
     awaitGreeting: async () => true,
     frameMeter: { take: async () => verdict, forget: () => undefined },
     sockets: {
@@ -27,8 +30,6 @@ const framesAfter = async (
         throw new Error('the connection stays');
       },
     },
-    telemetry: { info: () => undefined, error: () => undefined },
-    world: { now: () => 1000 },
     adminTokenHash: 'hash',
     ...more,
   };
@@ -37,13 +38,12 @@ const framesAfter = async (
     ...{ connectedAt: 1000, acceptedAt: 1000, correlationId: 'r' },
     principal: { owner: deploymentOwner, scope: 'admin' as const, tokenHash: 'hash' },
   };
-  // No other port exists for a frame.
   await answerFrame(known as unknown as FramePorts, request, {} as FrameSettings);
   return posted;
 };
 
-const answers = async (verdict: FrameVerdict, body: string) =>
-  (await framesAfter(verdict, body)).map(({ type, data }) => [type, data.error?.code]);
+const answers = async (verdict: FrameVerdict, body: string, more?: object) =>
+  (await framesAfter(verdict, body, more)).map(({ type, data }) => [type, data.error?.code]);
 
 const ping = '{"action":"ping"}';
 const stop = '{"action":"session:stop"}';
@@ -64,16 +64,20 @@ test('an error about a message names it, and one about another action names noth
   const message = (fields: object) => JSON.stringify({ action: 'message', text: 'hello', ...fields });
   const named = async (body: string) =>
     (await framesAfter('allowed', body)).map(({ data }) => [data.error?.code, data.messageId]);
-  // Without the ports of a session each fails as a table does that is not there.
-  expect(await named(message({ messageId: 'm1' }))).toEqual([['internal_error', 'm1']]);
-  expect(await named(message({}))).toEqual([['internal_error', undefined]]);
-  expect(await named(stop)).toEqual([['internal_error', undefined]]);
+  expect(await named(message({ messageId: 'm1' }))).toEqual([['session_not_found', 'm1']]);
+  expect(await named(message({}))).toEqual([['session_not_found', undefined]]);
+  expect(await named(stop)).toEqual([['session_not_found', undefined]]);
 });
 
 test('an optional field that is null does not have its frame refused', async () => {
+  const { sockets: _, ...stores } = openQuietPorts().ports;
+  const session = newSession({ id: sessionId, owner: deploymentOwner });
+  await stores.sessions.create(session, { workspace: workspaceOf(session) });
   const frame = { action: 'message', text: 'hello', messageId: null, model: null };
-  // Without the ports of a session it fails behind its contract.
-  expect(await answers('allowed', JSON.stringify(frame))).toEqual([['error', 'internal_error']]);
+  expect(await answers('allowed', JSON.stringify(frame), stores)).toEqual([]);
+  const { inbox } = await stores.turns.loadWork(sessionId);
+  expect(inbox).toMatchObject([{ text: 'hello', messageId: expect.any(String) }]);
+  expect(inbox[0]).not.toHaveProperty('model');
 });
 
 const idOf = (digit: number) => `00000000-0000-4000-8000-00000000000${digit}`;
@@ -88,7 +92,9 @@ test('a child decides calls of its root and of its siblings, and of no other ses
     [stranger]: { owner: deploymentOwner, id: stranger, hasChildren: true },
   };
   const more = {
-    turns: { getWithTurn: async (id: string) => ({ session: sessions[id], turn: {} }) },
+    turns: {
+      getWithTurn: async (id: string) => ({ session: sessions[id], turn: { state: { kind: 'idle' } } }),
+    },
     auditLog: { append: async () => undefined },
   };
   const approval = { action: 'tool:approval', callId: 'c', approved: true, digest: 'd'.repeat(64) };
@@ -97,9 +103,8 @@ test('a child decides calls of its root and of its siblings, and of no other ses
     return frame?.data.error?.code;
   };
   expect(await refusalOf(stranger)).toBe('session_not_found');
-  // Without the ports of a turn, the decision of a session that was found fails behind that.
-  expect(await refusalOf(root)).toBe(await refusalOf(sibling));
-  expect(await refusalOf(root)).not.toBe('session_not_found');
+  expect(await refusalOf(root)).toBe('no_pending_tool_call');
+  expect(await refusalOf(sibling)).toBe('no_pending_tool_call');
 });
 
 test('a client that reads too slowly to get its answer is closed, so that it asks again', async () => {

@@ -94,10 +94,14 @@ const act = async (
   const { text, messageId, model, thinking } = action;
   const { session, seen } = found;
   const attachments = await attachmentsOf(ports, session, action);
-  const from = { connectionId, acceptedAt };
   await acceptMessage(ports, session, {
-    ...{ text, messageId, model, thinking, attachments },
-    ...from,
+    text,
+    messageId,
+    model,
+    thinking,
+    attachments,
+    connectionId,
+    acceptedAt,
     seen,
   });
 };

@@ -1,17 +1,34 @@
-/** The embedded cloud tries an asynchronous invocation as often, and for as long, as AWS does with these settings. */
+/**
+ * The embedded cloud ends a function after the same time, and tries an asynchronous invocation as often, and for as long, as AWS does
+ * with these settings.
+ */
 import { expect, test } from 'vitest';
 import { environments, type FunctionName } from '#shared/config/environment.ts';
-import { eventLimits } from '../../local/deployed-functions.ts';
+import { deployedFunctions, functionNamed, functionVariables } from '../../local/deployed-functions.ts';
 import { shapes } from './platform-function.ts';
 
 /** Lambda's own. */
 const [retriesDefault, ageSecondsDefault] = [2, 6 * 3600];
 
-test.each(Object.keys(environments) as FunctionName[])('an event of %s', (name) => {
-  const { retryAttempts = retriesDefault, maxEventAge } = shapes[name];
-  const { retriesMax = retriesDefault, ageMsMax = ageSecondsDefault * 1000 } = eventLimits[name] ?? {};
-  expect([retriesMax, ageMsMax / 1000]).toEqual([
-    retryAttempts,
-    maxEventAge?.toSeconds() ?? ageSecondsDefault,
-  ]);
+const deployed = deployedFunctions({
+  entryOf: (name) => name,
+  endpoints: {},
+  variables: functionVariables({
+    token: 'sp_test',
+    sandboxSecret: 'x'.repeat(64),
+    variables: {},
+    connectionsUrl: 'http://127.0.0.1:1',
+    limits: 'enforced',
+  }),
+});
+
+test.each(Object.keys(environments) as FunctionName[])('%s and its events', (name) => {
+  const { timeout, retryAttempts = retriesDefault, maxEventAge } = shapes[name];
+  const { timeoutMs, events = {} } = deployed.find((one) => one.name === functionNamed(name)) ?? {};
+  const { retriesMax = retriesDefault, ageMsMax = ageSecondsDefault * 1000 } = events;
+  expect({ timeoutMs, retriesMax, ageMsMax }).toEqual({
+    timeoutMs: timeout.toMilliseconds(),
+    retriesMax: retryAttempts,
+    ageMsMax: maxEventAge?.toMilliseconds() ?? ageSecondsDefault * 1000,
+  });
 });

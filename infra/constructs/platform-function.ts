@@ -19,6 +19,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type EnvironmentFor, environments, type FunctionName } from '#shared/config/environment.ts';
+import { functionLimits } from '#shared/config/function-limits.ts';
 import type { Variables } from '#shared/config/read-variables.ts';
 import { bundledHandler } from './assets.ts';
 import { checkEnvironmentSize } from './environment-size.ts';
@@ -119,65 +120,47 @@ export type Shape = Pick<
   readonly deadLetters?: 'turns' | 'events';
 };
 
-/** Lambda's limit. */
-const longest = Duration.minutes(15);
-/** API Gateway gives up after 29 s. */
-const socketTimeout = Duration.seconds(29);
-const short = Duration.seconds(30);
-const sweepTimeout = Duration.minutes(5);
-/** By then the sweeps have done the work of a lost invocation. */
-const janitorAgeMax = Duration.hours(6);
 /** The turn holds a history; the link hashes and uploads checkpoints. Processor time grows with memory. */
 const largeMib = 1024;
 /** For a function that mostly waits. */
 const waitingMib = 256;
-/** Longer than the time in which it begins attempts (`senderRunMs`), and one attempt. */
-const senderTimeout = Duration.minutes(3);
 
-/** Longer than its longest wait, shorter than the time until the next check of its kind. */
-const checkTimeout = Duration.minutes(5);
+/** In settings of the CDK; one that is absent stays Lambda's own. */
+const limitsOf = (name: FunctionName): Pick<Shape, 'timeout' | 'retryAttempts' | 'maxEventAge'> => {
+  const { timeoutSeconds, retriesMax, ageSecondsMax } = functionLimits[name];
+  return {
+    timeout: Duration.seconds(timeoutSeconds),
+    ...(retriesMax === undefined ? {} : { retryAttempts: retriesMax }),
+    ...(ageSecondsMax === undefined ? {} : { maxEventAge: Duration.seconds(ageSecondsMax) }),
+  };
+};
 
-const retried = { retryAttempts: 2, deadLetters: 'events' } as const;
 /**
- * It serves a moment: a late invocation is of no use, and what needs it asks for another. Lambda tries a throttled one again within
- * the minute, and one that failed after a minute, which is too late. A dead letter would say no more than the alarm that counts
- * those that were dropped, and would ring for a minute in which functions were throttled.
+ * A function that serves a moment has no dead letters: one would say no more than the alarm that counts the invocations that were
+ * dropped, and would ring for a minute in which functions were throttled.
  */
-const forAMoment = { retryAttempts: 0, maxEventAge: Duration.minutes(1) } as const;
-/** Longer than two followers that die at the end of their time, and Lambda's pauses after them: the lease refuses one that is not needed. */
-const followerAgeMax = Duration.hours(1);
-
 export const shapes: Readonly<Record<FunctionName, Shape>> = {
-  authorizer: { timeout: short },
-  socket: { timeout: socketTimeout },
-  // A connection that has waited longer for its greeting has been opened anew.
-  'on-connected': { ...forAMoment, timeout: short },
+  authorizer: limitsOf('authorizer'),
+  socket: limitsOf('socket'),
+  'on-connected': limitsOf('on-connected'),
   // A turn hands over to itself before its timeout; it counts its own hops.
   turn: {
-    timeout: longest,
+    ...limitsOf('turn'),
     memoryMib: largeMib,
     recursiveLoop: RecursiveLoop.ALLOW,
-    retryAttempts: 2,
     deadLetters: 'turns',
   },
   // A follower hands over to itself until its connection closes, which API Gateway does after two hours.
-  terminal: {
-    timeout: longest,
-    memoryMib: waitingMib,
-    recursiveLoop: RecursiveLoop.ALLOW,
-    retryAttempts: 2,
-    maxEventAge: followerAgeMax,
-  },
+  terminal: { ...limitsOf('terminal'), memoryMib: waitingMib, recursiveLoop: RecursiveLoop.ALLOW },
   // It hands over to itself for as long as the sandbox needs it. Bytes of 64 streams wait in it.
-  relay: { ...forAMoment, timeout: longest, recursiveLoop: RecursiveLoop.ALLOW },
-  'sandbox-link': { timeout: longest, memoryMib: largeMib },
-  'task-events': { ...retried, timeout: short },
-  janitor: { ...retried, timeout: sweepTimeout, maxEventAge: janitorAgeMax },
-  schedules: { ...retried, timeout: sweepTimeout },
+  relay: { ...limitsOf('relay'), recursiveLoop: RecursiveLoop.ALLOW },
+  'sandbox-link': { ...limitsOf('sandbox-link'), memoryMib: largeMib },
+  'task-events': { ...limitsOf('task-events'), deadLetters: 'events' },
+  janitor: { ...limitsOf('janitor'), deadLetters: 'events' },
+  schedules: { ...limitsOf('schedules'), deadLetters: 'events' },
   // It waits for receivers and for short pauses; the sweep does the rest.
-  webhooks: { ...retried, timeout: senderTimeout, memoryMib: waitingMib, maxEventAge: janitorAgeMax },
-  api: { timeout: longest },
-  mcp: { timeout: longest },
-  // The next check is the retry, and a late one is of no use.
-  synthetic: { ...forAMoment, timeout: checkTimeout, memoryMib: waitingMib },
+  webhooks: { ...limitsOf('webhooks'), memoryMib: waitingMib, deadLetters: 'events' },
+  api: limitsOf('api'),
+  mcp: limitsOf('mcp'),
+  synthetic: { ...limitsOf('synthetic'), memoryMib: waitingMib },
 };

@@ -35,7 +35,9 @@ const dnsFirewall = {
 
 const networkChecks = [
   check<{ readonly FirewallConfig: { readonly FirewallFailOpen: string } }>({
-    ...{ ...dnsFirewall, level: 'stop', about: 'whether the DNS firewall fails closed' },
+    ...dnsFirewall,
+    level: 'stop',
+    about: 'whether the DNS firewall fails closed',
     ask: (id) => ['route53resolver', 'get-firewall-config', '--resource-id', id],
     judge: ({ FirewallConfig }, id) =>
       FirewallConfig.FirewallFailOpen === 'DISABLED'
@@ -47,7 +49,9 @@ const networkChecks = [
           },
   }),
   check<{ readonly FirewallRuleGroupAssociations: readonly { readonly Status: string }[] }>({
-    ...{ ...dnsFirewall, level: 'stop', about: 'whether the network has its DNS firewall' },
+    ...dnsFirewall,
+    level: 'stop',
+    about: 'whether the network has its DNS firewall',
     ask: (id) => ['route53resolver', 'list-firewall-rule-group-associations', '--vpc-id', id],
     judge: ({ FirewallRuleGroupAssociations: found }) =>
       found.some(({ Status }) => Status === 'COMPLETE')
@@ -55,7 +59,9 @@ const networkChecks = [
         : { problem: 'sandboxes resolve any name: the network has no DNS firewall', next: deployAgain },
   }),
   check<{ readonly RouteTables: readonly { readonly Routes?: readonly Route[] }[] }>({
-    ...{ type: 'AWS::EC2::VPC', level: 'stop', about: 'the routes of the network' },
+    type: 'AWS::EC2::VPC',
+    level: 'stop',
+    about: 'the routes of the network',
     ask: (id) => ['ec2', 'describe-route-tables', '--filters', `Name=vpc-id,Values=${id}`],
     judge: ({ RouteTables }, id) =>
       RouteTables.some(({ Routes = [] }) => Routes.some(leadsOut))
@@ -72,7 +78,9 @@ const interfaceChecks = [
   check<{
     readonly NetworkInterfaces: readonly { readonly NetworkInterfaceId: string; readonly Status: string }[];
   }>({
-    ...{ type: 'AWS::EC2::VPC', level: 'warn', about: 'whether Lambda has left the network' },
+    type: 'AWS::EC2::VPC',
+    level: 'warn',
+    about: 'whether Lambda has left the network',
     ask: (id) => [
       ...['ec2', 'describe-network-interfaces', '--filters', `Name=vpc-id,Values=${id}`],
       'Name=interface-type,Values=lambda',
@@ -99,7 +107,9 @@ const leadsOut = ({ GatewayId = '' }: Route): boolean =>
 
 const tableChecks = [
   check<{ readonly Table: { readonly DeletionProtectionEnabled?: boolean } }>({
-    ...{ type: 'AWS::DynamoDB::GlobalTable', level: 'stop', about: 'whether the table can be deleted' },
+    type: 'AWS::DynamoDB::GlobalTable',
+    level: 'stop',
+    about: 'whether the table can be deleted',
     ask: (id) => ['dynamodb', 'describe-table', '--table-name', id],
     judge: ({ Table }, id) =>
       Table.DeletionProtectionEnabled === true
@@ -114,7 +124,9 @@ const tableChecks = [
       readonly PointInTimeRecoveryDescription?: { readonly PointInTimeRecoveryStatus: string };
     };
   }>({
-    ...{ type: 'AWS::DynamoDB::GlobalTable', level: 'stop', about: 'the backups of the table' },
+    type: 'AWS::DynamoDB::GlobalTable',
+    level: 'stop',
+    about: 'the backups of the table',
     ask: (id) => ['dynamodb', 'describe-continuous-backups', '--table-name', id],
     judge: ({ ContinuousBackupsDescription: { PointInTimeRecoveryDescription: recovery } }, id) =>
       recovery?.PointInTimeRecoveryStatus === 'ENABLED'
@@ -125,7 +137,9 @@ const tableChecks = [
           },
   }),
   check<{ readonly TimeToLiveDescription: { readonly TimeToLiveStatus: string } }>({
-    ...{ type: 'AWS::DynamoDB::GlobalTable', level: 'stop', about: 'the expiry of items' },
+    type: 'AWS::DynamoDB::GlobalTable',
+    level: 'stop',
+    about: 'the expiry of items',
     ask: (id) => ['dynamodb', 'describe-time-to-live', '--table-name', id],
     judge: ({ TimeToLiveDescription: { TimeToLiveStatus } }, id) =>
       ['ENABLED', 'ENABLING'].includes(TimeToLiveStatus)
@@ -143,7 +157,10 @@ const sealChecks = [
       readonly Rule?: { readonly DefaultRetention?: { readonly Mode?: string; readonly Days?: number } };
     };
   }>({
-    ...{ type: 'AWS::S3::Bucket', named: 'Seals', level: 'stop', about: 'whether seals are locked' },
+    type: 'AWS::S3::Bucket',
+    named: 'Seals',
+    level: 'stop',
+    about: 'whether seals are locked',
     ask: (id) => ['s3api', 'get-object-lock-configuration', '--bucket', id],
     judge: ({ ObjectLockConfiguration: { Rule } }, id) =>
       Rule?.DefaultRetention?.Mode === undefined
@@ -157,7 +174,9 @@ const sealChecks = [
 
 const functionChecks = [
   check<{ readonly ReservedConcurrentExecutions?: number } | undefined>({
-    ...{ type: 'AWS::Lambda::Function', level: 'stop', about: 'whether functions may run' },
+    type: 'AWS::Lambda::Function',
+    level: 'stop',
+    about: 'whether functions may run',
     ask: (id) => ['lambda', 'get-function-concurrency', '--function-name', id],
     judge: (answer, id) =>
       answer?.ReservedConcurrentExecutions === 0
@@ -168,7 +187,9 @@ const functionChecks = [
         : undefined,
   }),
   check<{ readonly Items: readonly { readonly IdentitySource?: readonly string[] }[] }>({
-    ...{ type: 'AWS::ApiGatewayV2::Api', level: 'stop', about: 'the authorizer of the WebSocket' },
+    type: 'AWS::ApiGatewayV2::Api',
+    level: 'stop',
+    about: 'the authorizer of the WebSocket',
     ask: (id) => ['apigatewayv2', 'get-authorizers', '--api-id', id],
     judge: ({ Items }) => {
       const sources = Items.flatMap(({ IdentitySource = [] }) => IdentitySource);
@@ -184,7 +205,9 @@ const functionChecks = [
 
 const ruleChecks = [
   check<{ readonly State?: string }>({
-    ...{ type: 'AWS::Events::Rule', level: 'stop', about: 'whether rules are enabled' },
+    type: 'AWS::Events::Rule',
+    level: 'stop',
+    about: 'whether rules are enabled',
     ask: (id) => ['events', 'describe-rule', '--name', id],
     judge: ({ State }, id) =>
       State === 'DISABLED'
@@ -198,7 +221,9 @@ const ruleChecks = [
 
 const messageChecks = [
   check<{ readonly Attributes?: { readonly ApproximateNumberOfMessages?: string } }>({
-    ...{ type: 'AWS::SQS::Queue', level: 'warn', about: 'the messages of a dead-letter queue' },
+    type: 'AWS::SQS::Queue',
+    level: 'warn',
+    about: 'the messages of a dead-letter queue',
     ask: (id) => [
       ...['sqs', 'get-queue-attributes', '--queue-url', id],
       ...['--attribute-names', 'ApproximateNumberOfMessages'],
@@ -216,7 +241,9 @@ const messageChecks = [
   check<{
     readonly Subscriptions: readonly { readonly SubscriptionArn: string; readonly Endpoint: string }[];
   }>({
-    ...{ type: 'AWS::SNS::Topic', level: 'warn', about: 'the recipients of alarms' },
+    type: 'AWS::SNS::Topic',
+    level: 'warn',
+    about: 'the recipients of alarms',
     ask: (id) => ['sns', 'list-subscriptions-by-topic', '--topic-arn', id],
     judge: ({ Subscriptions }) => {
       const waiting = Subscriptions.filter(

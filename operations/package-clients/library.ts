@@ -23,7 +23,7 @@ export const buildLibrary = async (dist: string): Promise<void> => {
     minifyWhitespace: true,
     minifySyntax: true,
     // An uncaught error prints the line that threw it.
-    lineLimit: 3072,
+    lineLimit: 640,
     legalComments: 'none',
   });
   for (const { path, text } of makeDeclarations(join(folder, 'main.ts'))) {

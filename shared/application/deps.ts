@@ -96,7 +96,6 @@ type AllDeps = {
   readonly forgetter: Forgetter;
   readonly sandboxReturner: SandboxReturner;
   readonly grants: GrantStore;
-  readonly history: MetricsStore;
   readonly host: SandboxHost;
   readonly inbox: Inbox;
   /** Answers programs of sandboxes in the name of hosts whose requests get a secret. */
@@ -108,6 +107,7 @@ type AllDeps = {
   readonly login?: LoginClient | undefined;
   readonly mcpServers: McpServerStore;
   readonly mcpTimes: CheckTimes;
+  readonly metrics: MetricsStore;
   readonly models: ModelProviders;
   readonly brokerWire: BrokerWire;
   readonly noticeSender: NoticeSender;

@@ -156,7 +156,7 @@ const transitions: Record<SessionStatus, readonly SessionStatus[]> = {
 export const canBecome = (from: SessionStatus, to: SessionStatus): boolean =>
   from === to || transitions[from].includes(to);
 
-const endedStatuses: readonly SessionStatus[] = ['completed', 'failed', 'stopped'];
+export const endedStatuses: readonly SessionStatus[] = ['completed', 'failed', 'stopped'];
 
 /** True when it takes no more messages or calls; an agent session may be resumed. */
 export const isEnded = (status: SessionStatus): boolean => endedStatuses.includes(status);

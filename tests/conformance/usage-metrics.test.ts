@@ -30,7 +30,7 @@ test('concurrent additions are all counted, in the deployment and in the named p
 
 test('a scope of the deployment sees all metrics, one of a project its project, a person none', async () => {
   const ports = {
-    history: store(),
+    metrics: store(),
     world: { now: () => now + 2 * minute, uuid: () => '', sha256: () => '', sleep: async () => {} },
   };
   const ask = async (principal: Principal) => {

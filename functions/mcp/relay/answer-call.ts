@@ -53,11 +53,10 @@ export const answerCall = async (call: PlatformCall, answering: Answering): Prom
     };
   const { ports } = answering;
   try {
-    const { signal } = new AbortController();
     const caller = await callerOf(ports, call);
     await throttle(ports, caller.principal);
-    if (countedMethods.has(method)) await countToolCall(ports, caller.session, signal);
-    return { result: await methods[method](params, { ...answering, ...caller, signal }) };
+    if (countedMethods.has(method)) await countToolCall(ports, caller.session);
+    return { result: await methods[method](params, { ...answering, ...caller }) };
   } catch (error) {
     recordRefusal(ports.telemetry, error, { method });
     return { error: failureOf(error, call.correlationId) };

@@ -14,8 +14,10 @@ export type MethodContext = {
   readonly turn: TurnRecord;
   readonly principal: Principal;
   readonly deadlineAt: number;
-  readonly signal: AbortSignal;
 };
+
+/** A call from inside is not cancelled: nothing says that its program is gone. */
+export const neverAborted = (): AbortSignal => new AbortController().signal;
 
 /** Throws `invalid_request` naming the field. */
 export const paramsOf = <Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> => {

@@ -14,11 +14,11 @@ import { partOf } from '#shared/contracts/tools/slice-fields.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
 import { eventsView, usageView } from '../tools/session-views.ts';
-import { type MethodContext, paramsOf } from './method-context.ts';
+import { type MethodContext, neverAborted, paramsOf } from './method-context.ts';
 import { sessionWithin } from './tool-methods.ts';
 
 export const sessionMessage = async (params: unknown, context: MethodContext) => {
-  const { ports, settings, session, signal } = context;
+  const { ports, settings, session } = context;
   const given = paramsOf(sessionMessageParams, params);
   const { message: text, session_id: to, message_id: messageId, wait, ...options } = given;
   const { lifetimes, templates } = settings.defaults;
@@ -35,8 +35,9 @@ export const sessionMessage = async (params: unknown, context: MethodContext) =>
   };
   if (!wait) return result;
   const { completion, lastIndex, isForgotten } = await awaitCompletion(ports, {
-    ...{ sessionId: sent.session, messageId: sent.message, since: sent.lastIndex, signal },
+    ...{ sessionId: sent.session, messageId: sent.message, since: sent.lastIndex },
     ...(sent.standing === undefined ? {} : { standing: sent.standing }),
+    signal: neverAborted(),
     waitMsMax: completionWaitMsMax,
     onEvent: () => undefined,
   });
@@ -56,9 +57,9 @@ export const sessionEvents = async (params: unknown, context: MethodContext) => 
   return eventsView(context.ports, session, { since, eventsMax, withChildren: given.include_children });
 };
 
-export const callerTool = async (params: unknown, { ports, session, turn, signal }: MethodContext) => {
+export const callerTool = async (params: unknown, { ports, session, turn }: MethodContext) => {
   const { name, arguments: args } = paramsOf(callerToolParams, params);
-  const call = { name, args: args as JsonObject, signal };
+  const call = { name, args: args as JsonObject };
   const { text, isError } = await callerCallFromSandbox(ports, { session, turn }, call);
   if (isError) return { content: [{ type: 'text', text }], isError };
   return { content: JSON.parse(text) as unknown, isError };

@@ -12,7 +12,7 @@ import type { Session } from '#shared/domain/session.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ShownTool, Tool } from '../define-tool.ts';
 import { toolbox } from '../toolbox.ts';
-import { type MethodContext, paramsOf } from './method-context.ts';
+import { type MethodContext, neverAborted, paramsOf } from './method-context.ts';
 
 export const listPlatformTools = async (params: unknown, { principal }: MethodContext) => {
   paramsOf(platformToolsParams, params);
@@ -42,7 +42,8 @@ export const callPlatformTool = async (params: unknown, context: MethodContext) 
   if (target === undefined) throw refused(name, action);
   const aimed = target === 'none' ? input : await aimedAt(context, input, target);
   const blocks: ContentBlock[] = [];
-  const { ports, settings, principal, deadlineAt, signal } = context;
+  const { ports, settings, principal, deadlineAt } = context;
+  const signal = neverAborted();
   const fields = await tool.run(aimed, {
     ...{ ports, settings, principal, deadlineAt, signal, gone: signal },
     tell: () => undefined,

@@ -1,4 +1,4 @@
-/** `Invoker` over asynchronous Lambda invocations: queued durably by AWS, delivered at least once. */
+/** `Invoker` over asynchronous Lambda invocations. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { FollowerStarter, Forgetter, Invoker, SandboxReturner } from '#shared/ports/invoker.ts';
 import type { Correlation } from '#shared/ports/telemetry.ts';
@@ -12,6 +12,14 @@ export type InvokedFunctions = {
   readonly relay?: string | undefined;
 };
 
+/** Invokes one function asynchronously: queued durably by AWS, delivered at least once. */
+export const invokeLater =
+  (client: LambdaClient, FunctionName: string, correlation: Pick<Correlation, 'id'>) =>
+  async (payload: object): Promise<void> => {
+    const Payload = JSON.stringify({ ...payload, correlationId: correlation.id() });
+    await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
+  };
+
 export const makeInvoker = (
   client: LambdaClient,
   functions: InvokedFunctions,
@@ -20,8 +28,7 @@ export const makeInvoker = (
   const invoke = async (name: keyof InvokedFunctions, payload: object): Promise<void> => {
     const FunctionName = functions[name];
     if (FunctionName === undefined) throw new Error(`this function does not wake the ${name}`);
-    const Payload = JSON.stringify({ ...payload, correlationId: correlation.id() });
-    await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
+    await invokeLater(client, FunctionName, correlation)(payload);
   };
   return {
     runTurn: (sessionId, { hops = 0, ...work } = {}) => invoke('turn', { sessionId, hops, ...work }),

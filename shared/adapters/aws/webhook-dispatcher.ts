@@ -4,6 +4,7 @@ import { testResult } from '#shared/contracts/background-tasks.ts';
 import { decodeJson } from '#shared/contracts/decode.ts';
 import type { Correlation } from '#shared/ports/telemetry.ts';
 import type { WebhookDispatcher } from '#shared/ports/webhooks.ts';
+import { invokeLater } from './lambda-invoker.ts';
 
 export const makeWebhookDispatcher = (
   client: LambdaClient,
@@ -17,8 +18,5 @@ export const makeWebhookDispatcher = (
     if (answer.FunctionError !== undefined || !decoded.ok) throw new Error('the test of a webhook failed');
     return decoded.value;
   },
-  dispatch: async (webhook) => {
-    const Payload = JSON.stringify({ webhook, correlationId: correlation.id() });
-    await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
-  },
+  dispatch: (webhook) => invokeLater(client, FunctionName, correlation)({ webhook }),
 });

@@ -22,7 +22,7 @@ import { AppError } from '../../errors.ts';
 import type { Deps } from '../deps.ts';
 
 export const readUsageMetrics = async (
-  { history, world }: Deps<'history' | 'world'>,
+  { metrics, world }: Deps<'metrics' | 'world'>,
   principal: Principal,
   minutes: number,
 ): Promise<History> => {
@@ -33,7 +33,7 @@ export const readUsageMetrics = async (
   // The last step is the one that is not over yet.
   const end = usagePointStart(to) + usagePointMs;
   const from = end - rangeMs;
-  const counted = await history.read(scope, { from: from - usageLookBackMs, to });
+  const counted = await metrics.read(scope, { from: from - usageLookBackMs, to });
   const summary = historySummary(counted, from);
   return { scope, from, to, stepMs, summary, points: usagePoints(counted, { from, to: end, stepMs }) };
 };

@@ -17,11 +17,7 @@ import { AppError } from '../../errors.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
 import { appendAndPublish } from '../events/publisher.ts';
 
-type CallerCall = {
-  readonly name: string;
-  readonly args: JsonObject;
-  readonly signal: AbortSignal;
-};
+type CallerCall = { readonly name: string; readonly args: JsonObject };
 
 type CallerDeps = PublishDeps & Deps<'callers'>;
 
@@ -31,7 +27,7 @@ export type CallerCallResult = { readonly text: string; readonly isError: boolea
 export const callerCallFromSandbox = async (
   ports: CallerDeps,
   { session, turn }: { readonly session: Session; readonly turn: TurnRecord },
-  { name, args, signal }: CallerCall,
+  { name, args }: CallerCall,
 ): Promise<CallerCallResult> => {
   const { callers, connections, world } = ports;
   const offers = openCallers(await callers.list(session.id), await connections.subscribers(session.id));
@@ -47,10 +43,9 @@ export const callerCallFromSandbox = async (
   const data = { requestId, name: route.tool, args };
   await appendAndPublish(ports, session.id, [{ type: 'caller_tool:request', data }]);
   for (let pause = logLookMsMin; world.now() < until; pause = Math.min(logLookMsMax, pause * 1.5)) {
-    signal.throwIfAborted();
     const answer = await callers.answerTo(session.id, requestId);
     if (answer !== undefined) return answer;
-    await world.sleep(pause, signal);
+    await world.sleep(pause);
   }
   throw new AppError('execution_timeout', `${route.caller} did not answer within ${callerAnswerMs / 1000} s`);
 };

@@ -16,7 +16,6 @@ const othersHold = 'other calls have reserved the calls of tools that are left o
 export const countToolCall = async (
   ports: Deps<'trees' | 'telemetry' | 'world'>,
   session: Session,
-  signal: AbortSignal,
 ): Promise<void> => {
   const { trees, world } = ports;
   const payers = payersOf(session);
@@ -28,6 +27,6 @@ export const countToolCall = async (
     if (use === 'spent')
       throw sliceUsedUp(ports, { measure: 'toolCalls', sessionId: session.id, message: noneLeft });
     if (world.now() - begun > waitMsMax) throw new AppError('resource_limit_exceeded', othersHold);
-    await world.sleep(pauseMs, signal);
+    await world.sleep(pauseMs);
   }
 };

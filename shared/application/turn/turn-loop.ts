@@ -165,12 +165,12 @@ const work = async (
       return undefined;
     }
     if (status !== 'current') return context;
-    const next: CommitOutcome | 'left' | undefined = await unlessAbandoned(
+    const next: CommitOutcome | 'abandoned' | undefined = await unlessAbandoned(
       ports,
       context.monitor,
       step(ports, context, invocation),
     );
-    if (next === 'left') {
+    if (next === 'abandoned') {
       await handOver(ports, context, invocation);
       return undefined;
     }

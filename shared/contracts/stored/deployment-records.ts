@@ -48,12 +48,19 @@ export const slotRecord = onFirstUse(() =>
 
 const sliceParts = onFirstUse(() =>
   z.object({
-    ...{ usdMax: usd, spentUsd: usd, unsettledUsd: usd },
-    ...{ tokensMax: count.optional(), tokens: count.optional(), unsettledTokens: count.optional() },
-    ...{ toolCallsMax: count.optional(), toolCalls: count.optional() },
-    ...{ sandboxMsMax: count.optional(), sandboxMs: count.optional() },
+    usdMax: usd,
+    spentUsd: usd,
+    unsettledUsd: usd,
+    tokensMax: count.optional(),
+    tokens: count.optional(),
+    unsettledTokens: count.optional(),
+    toolCallsMax: count.optional(),
+    toolCalls: count.optional(),
+    sandboxMsMax: count.optional(),
+    sandboxMs: count.optional(),
     sandboxes: z.record(z.string(), epochMs).optional(),
-    ...{ egressBytesMax: count.optional(), egressBytes: count.optional() },
+    egressBytesMax: count.optional(),
+    egressBytes: count.optional(),
   }),
 );
 
@@ -66,9 +73,13 @@ export const treeRecord = onFirstUse(() =>
     reserved: z.record(
       z.string(),
       z.object({
-        ...{ usd, fence: count, until: epochMs, call: z.string().optional() },
+        usd,
+        fence: count,
+        until: epochMs,
+        call: z.string().optional(),
         slices: z.array(id<SessionId>()).optional(),
-        ...{ tokens: count.optional(), toolCalls: count.optional() },
+        tokens: count.optional(),
+        toolCalls: count.optional(),
       }),
     ),
     slices: z.record(z.string(), sliceParts()).optional(),

@@ -126,6 +126,21 @@ export const completedMessage = <Message extends Waiting>(
   return inbox.find(({ messageId }) => messageId === id);
 };
 
+/** The messages that wait behind the one that a step completes: a session with any is not idle. */
+export const messagesBehind = <Message extends Waiting>(
+  inbox: readonly Message[],
+  completed: Message | undefined,
+): readonly Message[] => inbox.filter((message) => message !== completed);
+
+/** The change of a session by a step without the lease: its time, and that the session is idle from then on. */
+export const activityAt = (
+  at: number,
+  { isIdle }: { readonly isIdle: boolean },
+): Pick<SessionChange, 'lastActiveAt' | 'status'> => ({
+  lastActiveAt: at,
+  ...(isIdle ? { status: 'idle' } : {}),
+});
+
 /** A turn that waits for a person, or a finished one with no message after it, keeps no function running. */
 export const hasNothingToDo = (state: TurnState, inbox: readonly Waiting[]): boolean =>
   pendingWork(state).length === 0 && (!isBetweenTurns(state) || inbox.length === 0);

@@ -19,7 +19,7 @@ import type { DeliveryQueue } from '#shared/ports/webhooks.ts';
 import { batchDelete } from './batch.ts';
 import { duePages } from './due.ts';
 import { queryPages } from './query-pages.ts';
-import { type Item, keys, type Table } from './table.ts';
+import { type Item, keys, prefixes, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { deliveryFrom, noticeFrom, rowItem, waitingItem } from './webhook-items.ts';
 import { releaseLease, renewLease, senderWoken, takeLease } from './webhook-sender-lease.ts';
@@ -88,8 +88,6 @@ async function* dueDeliveries(
   }
 }
 
-const waitingPrefix = 'WAITING#';
-
 const waitingItems = async (
   { client, name: TableName }: Table,
   id: WebhookId,
@@ -99,7 +97,7 @@ const waitingItems = async (
     new QueryCommand({
       TableName,
       KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
-      ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': waitingPrefix },
+      ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': prefixes.pendingDelivery },
       ConsistentRead: true,
       Limit: itemsMax,
     }),
@@ -113,7 +111,7 @@ const countWaiting =
     const pages = queryPages(table, {
       KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
       ProjectionExpression: 'pk, sk',
-      ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': waitingPrefix },
+      ExpressionAttributeValues: { ':pk': keys.sender(id).pk, ':sk': prefixes.pendingDelivery },
     });
     let counted = 0;
     for await (const items of pages) {

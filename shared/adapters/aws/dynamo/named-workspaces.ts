@@ -15,7 +15,7 @@ import { auditItem } from './audit-log.ts';
 import { pinActions, sourceActions } from './pin-actions.ts';
 import { ifProjectNotDeleted } from './project-not-deleted.ts';
 import { pageOfProject } from './project-pages.ts';
-import { endedStatuses, statusNames } from './session-conditions.ts';
+import { endedStatuses, hasEnded, statusNames } from './session-conditions.ts';
 import { dueValues, keys, namesIn, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 import { type Change, workspaceUpdate } from './workspace-changes.ts';
@@ -82,8 +82,7 @@ export const leave =
         ConditionCheck: {
           TableName,
           Key: keys.session(session),
-          ConditionExpression:
-            'attribute_not_exists(pk) OR #status IN (:completed, :failed, :stopped, :error)',
+          ConditionExpression: `attribute_not_exists(pk) OR ${hasEnded} OR #status = :error`,
           ExpressionAttributeNames: statusNames,
           ExpressionAttributeValues: { ...endedStatuses, ':error': 'error' },
         },

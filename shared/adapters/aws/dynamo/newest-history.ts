@@ -8,7 +8,7 @@ import type { TurnStore } from '#shared/ports/turn-store.ts';
 import { batchGet } from './batch.ts';
 import { decodeMessage, messageJson } from './history-items.ts';
 import { furtherKeys, isWhole } from './item-parts.ts';
-import { keys, type Table } from './table.ts';
+import { keys, prefixes, type Table } from './table.ts';
 
 export const newestHistory =
   (table: Table): TurnStore['newestHistory'] =>
@@ -25,7 +25,7 @@ export const newestHistory =
         ExpressionAttributeValues: {
           ':pk': first.pk,
           ':from': first.sk,
-          ':to': 'MESSAGE#~',
+          ':to': `${prefixes.message}~`,
         },
         ScanIndexForward: false,
         Limit: messagesMax,

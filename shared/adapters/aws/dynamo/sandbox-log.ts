@@ -6,7 +6,7 @@ import { sandboxLogRecord } from '#shared/contracts/stored/workspace-records.ts'
 import { sandboxLogSecondsMax } from '#shared/domain/limits.ts';
 import type { LogLine, SandboxLog } from '#shared/ports/sandbox.ts';
 import { queryPages } from './query-pages.ts';
-import { keys, type Table } from './table.ts';
+import { keys, prefixes, type Table } from './table.ts';
 
 /** An item holds 400 KB; a portion stays well below it. */
 const portionBytesMax = 200 * 1024;
@@ -26,7 +26,7 @@ export const makeSandboxLog = (table: Table): SandboxLog => ({
   read: async (workspace, linesMax) => {
     const pages = queryPages(table, {
       KeyConditionExpression: 'pk = :pk AND begins_with(sk, :log)',
-      ExpressionAttributeValues: { ':pk': keys.workspace(workspace).pk, ':log': 'LOG#' },
+      ExpressionAttributeValues: { ':pk': keys.workspace(workspace).pk, ':log': prefixes.sandboxLog },
       ScanIndexForward: false,
       ConsistentRead: true,
     });

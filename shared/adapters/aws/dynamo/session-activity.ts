@@ -5,6 +5,7 @@ import type { SessionId } from '#shared/domain/ids.ts';
 import { isEnded, type Session } from '#shared/domain/session.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { itemOfAttempt, newAttempt } from './attempts.ts';
+import { endedStatuses, notEnded } from './session-conditions.ts';
 import { detailsAsRead } from './session-details.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
 import { isConditionFailed, itemOfFailure, keys, namesIn, type Table } from './table.ts';
@@ -42,11 +43,6 @@ const change = async (
 
 /** Writers at the same moment make each other try again; there are hardly as many at once. */
 const racesMax = 20;
-
-const notEnded = {
-  when: 'NOT #status IN (:completed, :failed, :stopped)',
-  values: { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' },
-};
 
 /** After the idle time of now: a person may have changed it since the session was read. */
 const dueWhenIdle = '#duePk = :duePk, #dueAt = :at + if_not_exists(#idleMs, :idleMs)';
@@ -88,7 +84,7 @@ const touchAsKnown = async (
   const isLate = before === undefined || before > dueAt;
   const asRead = detailsAsRead({ idleMs });
   const due = isLate ? '(attribute_not_exists(#dueAt) OR #dueAt > :dueAt)' : '#dueAt <= :dueAt';
-  const when = [notEnded.when, due, ...asRead.conditions].join(' AND ');
+  const when = [notEnded, due, ...asRead.conditions].join(' AND ');
   const set = `SET #lastActiveAt = :at${isLate ? ', #duePk = :duePk, #dueAt = :dueAt' : ''}`;
   try {
     await client.send(
@@ -99,7 +95,7 @@ const touchAsKnown = async (
         UpdateExpression: set,
         ExpressionAttributeNames: namesIn(`${when} ${set}`),
         ExpressionAttributeValues: {
-          ...notEnded.values,
+          ...endedStatuses,
           ...asRead.values,
           ...(isLate ? { ':duePk': duePk } : {}),
           ':at': at,
@@ -242,9 +238,9 @@ const endAsLast = async (table: Table, id: SessionId, ending: Ending): Promise<b
 /** Refused for the last one: the call that concurrently became the last must set the session ready. */
 const endAsOneOfSeveral = async (table: Table, id: SessionId, ending: Ending): Promise<boolean> => {
   const after = await change(table, id, {
-    when: `${notEnded.when} AND NOT (${isLast})`,
+    when: `${notEnded} AND NOT (${isLast})`,
     set: `SET ${moved(ending)} REMOVE #runningCalls.#call`,
-    values: { ...notEnded.values, ...endingValues(id, ending) },
+    values: { ...endedStatuses, ...endingValues(id, ending) },
     names: { '#call': ending.key },
   });
   return after !== undefined;

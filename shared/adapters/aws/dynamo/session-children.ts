@@ -10,7 +10,7 @@ import { batchGet } from './batch.ts';
 import { prefixedItems } from './partition.ts';
 import { endedStatuses, lives, statusNames, whileLives } from './session-conditions.ts';
 import { sessionFrom } from './session-items.ts';
-import { keys, type Table } from './table.ts';
+import { keys, prefixes, type Table } from './table.ts';
 import { growTree } from './trees.ts';
 
 type Actions = NonNullable<TransactWriteCommandInput['TransactItems']>;
@@ -51,7 +51,7 @@ export const treeActions = (
 export const descendants =
   (table: Table): SessionStore['descendants'] =>
   async (root) => {
-    const items = await prefixedItems(table, { pk: keys.session(root).pk, sk: 'CHILD#' });
+    const items = await prefixedItems(table, { pk: keys.session(root).pk, sk: prefixes.child });
     const ids = items.map(({ child }) => child as SessionId);
     const found = (await batchGet(table, ids.map(keys.session))).map(sessionFrom);
     return found.sort((one, other) => one.createdAt - other.createdAt);

@@ -3,12 +3,18 @@
  * one is not sealed, which is the first step of its deletion.
  */
 import type { SessionId } from '#shared/domain/ids.ts';
+import { endedStatuses as statuses } from '#shared/domain/session.ts';
 import { keys } from './table.ts';
 
-export const lives = 'attribute_exists(pk) AND NOT #status IN (:completed, :failed, :stopped)';
+/** The values of `hasEnded`, `notEnded` and `lives`. */
+export const endedStatuses: Readonly<Record<string, string>> = Object.fromEntries(
+  statuses.map((status) => [`:${status}`, status]),
+);
+export const hasEnded = `#status IN (${Object.keys(endedStatuses).join(', ')})`;
+export const notEnded = `NOT ${hasEnded}`;
+export const lives = `attribute_exists(pk) AND ${notEnded}`;
 export const isUnsealed = 'attribute_not_exists(isSealed)';
 export const statusNames = { '#status': 'status' };
-export const endedStatuses = { ':completed': 'completed', ':failed': 'failed', ':stopped': 'stopped' };
 
 /** A part of a transaction that fails once the session has ended. */
 export const whileLives = (TableName: string, session: SessionId) => ({

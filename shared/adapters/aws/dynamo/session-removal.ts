@@ -10,7 +10,7 @@ import { isDerived, type SessionId } from '#shared/domain/ids.ts';
 import type { SessionStore } from '#shared/ports/session-store.ts';
 import { batchDelete } from './batch.ts';
 import { queryPages } from './query-pages.ts';
-import { endedStatuses, statusNames } from './session-conditions.ts';
+import { endedStatuses, hasEnded, statusNames } from './session-conditions.ts';
 import { pointerOf, sessionFrom } from './session-items.ts';
 import type { Actions } from './slot-moves.ts';
 import { type Item, isConditionFailed, itemOfFailure, keys, type Table } from './table.ts';
@@ -102,7 +102,7 @@ const seal = async (
       new UpdateCommand({
         TableName: name,
         Key,
-        ConditionExpression: '#status IN (:completed, :failed, :stopped)',
+        ConditionExpression: hasEnded,
         UpdateExpression: 'SET isSealed = :true',
         ExpressionAttributeNames: statusNames,
         ExpressionAttributeValues: { ...endedStatuses, ':true': true },

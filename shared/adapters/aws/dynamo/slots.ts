@@ -6,7 +6,7 @@ import type { SlotStore } from '#shared/ports/slots.ts';
 import { duePages } from './due.ts';
 import { partitionItems } from './partition.ts';
 import { counted, heldSlotFrom, slotWrite } from './slot-moves.ts';
-import { type Item, isConditionFailed, keys, type Table } from './table.ts';
+import { type Item, isConditionFailed, keys, prefixes, type Table } from './table.ts';
 import { transact } from './transaction.ts';
 
 export const makeSlotStore = (table: Table): SlotStore => ({
@@ -21,7 +21,7 @@ async function* dueHolders(
   wanted: { readonly now: number; readonly pageMax: number },
 ): AsyncGenerator<readonly SlotHolder[]> {
   for await (const items of duePages(table, { kind: 'slots', ...wanted }))
-    yield items.map(({ pk }) => String(pk).slice('SLOTS#'.length) as SlotHolder);
+    yield items.map(({ pk }) => String(pk).slice(prefixes.slots.length) as SlotHolder);
 }
 
 const read =

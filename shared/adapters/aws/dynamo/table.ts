@@ -1,8 +1,8 @@
 /**
  * The one table: its client, its keys, and the distinction between a lost condition and a failure.
  *
- * `pk` and `sk` are built here and nowhere else. Sort keys are named so that one query from `INBOX#` on reads all
- * a turn needs (inbox, history, turn, subscribers) and none of the log.
+ * `pk` and `sk` are built here and nowhere else, and so are the prefixes by which they are read. Sort keys are named so that one
+ * query from `INBOX#` on reads all a turn needs (inbox, history, turn, subscribers) and none of the log.
  */
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -29,6 +29,19 @@ export const waitingPartition = 'WAITING';
 /** The sockets that receive the number of waiting calls. */
 export const approverPartition = 'APPROVERS';
 
+/** Beginnings of keys by which items are read, or told from others. */
+export const prefixes = {
+  inbox: 'INBOX#',
+  message: 'MESSAGE#',
+  caller: 'OFFER#',
+  subscriber: 'WATCHER#',
+  child: 'CHILD#',
+  sandboxLog: 'LOG#',
+  pendingDelivery: 'WAITING#',
+  /** Of a partition. */
+  slots: 'SLOTS#',
+} as const;
+
 export const keys = {
   session: (id: string) => ({ pk: `SESSION#${id}`, sk: 'META' }),
   turn: (id: string) => ({ pk: `SESSION#${id}`, sk: 'TURN' }),
@@ -48,19 +61,25 @@ export const keys = {
   output: (id: string, key: string) => ({ pk: `SESSION#${id}`, sk: `CALL#${key}` }),
   inbox: (id: string, at: number, messageId: string) => ({
     pk: `SESSION#${id}`,
-    sk: `INBOX#${digits(at, 13)}#${messageId}`,
+    sk: `${prefixes.inbox}${digits(at, 13)}#${messageId}`,
   }),
-  message: (id: string, index: number) => ({ pk: `SESSION#${id}`, sk: `MESSAGE#${digits(index, 12)}` }),
+  message: (id: string, index: number) => ({
+    pk: `SESSION#${id}`,
+    sk: `${prefixes.message}${digits(index, 12)}`,
+  }),
   /** Read with the rest of what a turn needs: behind its messages. */
-  caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `OFFER#${callerId}` }),
+  caller: (id: string, callerId: string) => ({ pk: `SESSION#${id}`, sk: `${prefixes.caller}${callerId}` }),
   /** Behind the turn: one read from there on has its version and its subscribers. */
-  subscriber: (id: string, connectionId: string) => ({ pk: `SESSION#${id}`, sk: `WATCHER#${connectionId}` }),
+  subscriber: (id: string, connectionId: string) => ({
+    pk: `SESSION#${id}`,
+    sk: `${prefixes.subscriber}${connectionId}`,
+  }),
   /** A call of a caller's tool from a sandbox: in front of what a turn reads. */
   callerCall: (id: string, requestId: string) => ({ pk: `SESSION#${id}`, sk: `CALLERCALL#${requestId}` }),
   /** An entry at the root of a tree for each of its descendants. */
   child: (root: string, at: number, id: string) => ({
     pk: `SESSION#${root}`,
-    sk: `CHILD#${digits(at, 13)}#${id}`,
+    sk: `${prefixes.child}${digits(at, 13)}#${id}`,
   }),
   connection: (id: string) => ({ pk: `CONNECTION#${id}`, sk: 'META' }),
   /** The follower that sends it the output of a process. */
@@ -84,11 +103,11 @@ export const keys = {
   claim: (entry: string, generation: number) => ({ pk: `WORKSPACE#${entry}`, sk: `CLAIM#${generation}` }),
   sandboxLog: (id: string, at: number, part: string) => ({
     pk: `WORKSPACE#${id}`,
-    sk: `LOG#${digits(at, 13)}#${part}`,
+    sk: `${prefixes.sandboxLog}${digits(at, 13)}#${part}`,
   }),
   process: (workspace: string, id: string) => ({ pk: `WORKSPACE#${workspace}`, sk: `PROCESS#${id}` }),
-  slots: (holder: string) => ({ pk: `SLOTS#${holder}`, sk: 'COUNTER' }),
-  slot: (holder: string, session: string) => ({ pk: `SLOTS#${holder}`, sk: `SLOT#${session}` }),
+  slots: (holder: string) => ({ pk: `${prefixes.slots}${holder}`, sk: 'COUNTER' }),
+  slot: (holder: string, session: string) => ({ pk: `${prefixes.slots}${holder}`, sk: `SLOT#${session}` }),
   project: (id: string) => ({ pk: `PROJECT#${id}`, sk: 'META' }),
   namedWorkspace: (project: string, at: number, id: string) => ({
     pk: `PROJECT#${project}`,
@@ -123,7 +142,7 @@ export const keys = {
   /** By the time of the next attempt. */
   pendingDelivery: (webhook: string, nextAt: number, id: string) => ({
     pk: `WEBHOOK#${webhook}`,
-    sk: `WAITING#${digits(nextAt, 13)}#${id}`,
+    sk: `${prefixes.pendingDelivery}${digits(nextAt, 13)}#${id}`,
   }),
   /** Its row in the list, by the time of the event. */
   delivery: (webhook: string, at: number, id: string) => ({
@@ -165,7 +184,7 @@ export const keyOfPart = ({ pk, sk }: Key, part: number): Key => ({
 });
 
 /** The first sort key of a turn's read: everything before it is log. */
-export const workFrom = 'INBOX#';
+export const workFrom = prefixes.inbox;
 
 /**
  * The janitor's index is spread over so many partitions for each kind, so that no write rate meets one partition's ceiling:

@@ -38,7 +38,8 @@ export const partsOf = (item: Item | undefined): number => Number(item?.['parts'
 
 /** Undefined when the items are of two versions: to be read again. */
 export const turnFrom = (items: readonly Item[]): TurnRecord | undefined => {
-  const item = items.find(({ sk }) => sk === 'TURN');
+  const { sk: first } = keys.turn('');
+  const item = items.find(({ sk }) => sk === first);
   if (item === undefined) return noTurn;
   const parts = partsOf(item);
   const text = item['state'] === undefined ? unpacked(item, items, parts) : String(item['state']);

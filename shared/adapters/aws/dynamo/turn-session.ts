@@ -5,6 +5,7 @@ import type { Slot } from '#shared/domain/slot.ts';
 import { utf8Bytes } from '#shared/domain/text.ts';
 import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import { inboxHolds, waitingIn } from './inbox.ts';
+import { endedStatuses, notEnded } from './session-conditions.ts';
 import { detailsAsRead } from './session-details.ts';
 import { sessionDue } from './session-items.ts';
 import type { Actions } from './slot-moves.ts';
@@ -26,14 +27,12 @@ export const sessionUpdate = (
   { eventCount, slot }: { readonly eventCount: number; readonly slot: Slot },
 ): Actions[number] => {
   const { session, fence, patch = {}, release, wakes, completed } = commit;
-  const conditions = ['lastSeq = :lastSeq', 'NOT #status IN (:completed, :failed, :stopped)'];
+  const conditions = ['lastSeq = :lastSeq', notEnded];
   const sets = ['lastSeq = :newSeq'];
   const values: Record<string, unknown> = {
     ':lastSeq': session.lastSeq,
     ':newSeq': session.lastSeq + eventCount,
-    ':completed': 'completed',
-    ':failed': 'failed',
-    ':stopped': 'stopped',
+    ...endedStatuses,
   };
   const names: Record<string, string> = { '#status': 'status' };
   // TM5: the parent of a first child learns here that its next model call belongs to its tree.

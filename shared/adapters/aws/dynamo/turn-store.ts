@@ -21,7 +21,7 @@ import { newestHistory } from './newest-history.ts';
 import { partitionItems } from './partition.ts';
 import { endedStatuses, lives, statusNames } from './session-conditions.ts';
 import { sessionDue, sessionFrom } from './session-items.ts';
-import { type Item, isConditionFailed, keys, type Table, workFrom } from './table.ts';
+import { type Item, isConditionFailed, keys, prefixes, type Table, workFrom } from './table.ts';
 import { tokenFrom } from './token-store.ts';
 import { commitTurn } from './turn-commit.ts';
 import { partsOf, turnFrom } from './turn-items.ts';
@@ -34,7 +34,7 @@ export const makeTurnStore = (table: Table, options: HistoryOptions = plainHisto
       table,
       [...new Set(ids)].flatMap((id) => [keys.session(id), keys.turn(id)]),
     );
-    const sessions = items.filter(({ sk }) => sk === 'META').map(sessionFrom);
+    const sessions = items.filter(({ sk }) => sk === keys.session('').sk).map(sessionFrom);
     return Promise.all(
       sessions.map(async (session) => ({ session, turn: await wholeTurn(table, session.id, items) })),
     );
@@ -60,9 +60,8 @@ const getWithTurn =
     const token = tokenHash === undefined ? [] : [keys.token(tokenHash)];
     const features = withFeatures ? [keys.features()] : [];
     const items = await batchGet(table, [keys.session(id), keys.turn(id), ...token, ...features]);
-    const { pk } = keys.session(id);
-    const of = (sk: string) => items.find((item) => item['pk'] === pk && item['sk'] === sk);
-    const meta = of('META');
+    const { pk, sk } = keys.session(id);
+    const meta = items.find((item) => item['pk'] === pk && item['sk'] === sk);
     if (meta === undefined) return undefined;
     const other = (key: { readonly pk: string }) => items.find((item) => item['pk'] === key.pk);
     const item = tokenHash === undefined ? undefined : other(keys.token(tokenHash));
@@ -112,7 +111,7 @@ const readWhole = async (
  */
 const hasItsHistory = (items: readonly Item[], { historyFrom, historyNext }: TurnRecord): boolean => {
   const first = keys.message('', historyFrom).sk;
-  const messages = items.filter(({ sk }) => String(sk).startsWith('MESSAGE#') && String(sk) >= first);
+  const messages = items.filter(({ sk }) => String(sk).startsWith(prefixes.message) && String(sk) >= first);
   return messages.length === historyNext - historyFrom;
 };
 
@@ -120,7 +119,7 @@ const hasItsHistory = (items: readonly Item[], { historyFrom, historyNext }: Tur
 const hasAllParts = (items: readonly Item[], { historyFrom }: Pick<TurnRecord, 'historyFrom'>): boolean => {
   const first = keys.message('', historyFrom).sk;
   const isRead = (sk: string): boolean =>
-    sk.startsWith('INBOX#') || (sk.startsWith('MESSAGE#') && sk >= first);
+    sk.startsWith(prefixes.inbox) || (sk.startsWith(prefixes.message) && sk >= first);
   return items.every((item) => !isRead(String(item['sk'])) || isWhole(item, items));
 };
 
@@ -138,10 +137,10 @@ const loadWork =
     return {
       turn,
       ...(instructions === undefined ? {} : { instructions: String(instructions['text']) }),
-      inbox: of('INBOX#').map((item) => inboxFrom(item, items)),
+      inbox: of(prefixes.inbox).map((item) => inboxFrom(item, items)),
       history: counted(id, items, turn),
-      callers: of('OFFER#').map(callerFrom),
-      subscribers: of('WATCHER#').map(subscriberFrom),
+      callers: of(prefixes.caller).map(callerFrom),
+      subscribers: of(prefixes.subscriber).map(subscriberFrom),
     };
   };
 
@@ -150,7 +149,7 @@ const history =
   async (id) => {
     const { pk, sk: last } = keys.turn(id);
     for (let torn = 1; ; torn += 1) {
-      const items = await partitionItems(table, { pk, from: 'MESSAGE#', to: last });
+      const items = await partitionItems(table, { pk, from: prefixes.message, to: last });
       const historyFrom = Number(items.find(({ sk }) => sk === last)?.['historyFrom'] ?? 0);
       if (torn === tornReadsMax || hasAllParts(items, { historyFrom }))
         return counted(id, items, { historyFrom });
@@ -165,14 +164,14 @@ const counted = (
 ): readonly HistoryMessage[] => {
   const first = keys.message(id, historyFrom).sk;
   return items
-    .filter(({ sk }) => String(sk).startsWith('MESSAGE#') && String(sk) >= first)
+    .filter(({ sk }) => String(sk).startsWith(prefixes.message) && String(sk) >= first)
     .map((item) => messageFrom(item, items));
 };
 
 export const subscribers =
   (table: Table) =>
   async (id: SessionId): Promise<readonly Subscriber[]> =>
-    (await partitionItems(table, { pk: keys.session(id).pk, from: 'WATCHER#' })).map(subscriberFrom);
+    (await partitionItems(table, { pk: keys.session(id).pk, from: prefixes.subscriber })).map(subscriberFrom);
 
 /** The turn and its subscribers lie side by side. */
 const readVersion =
@@ -182,7 +181,7 @@ const readVersion =
     const items = await partitionItems(table, { pk: keys.session(id).pk, from: sk });
     const turn = items.find((item) => item['sk'] === sk);
     const version = Number(turn?.['version'] ?? 0);
-    const others = items.filter((item) => String(item['sk']).startsWith('WATCHER#'));
+    const others = items.filter((item) => String(item['sk']).startsWith(prefixes.subscriber));
     const asked = turn?.['cancelAsked'] === true ? { isCancelAsked: true as const } : {};
     return { version, subscribers: others.map(subscriberFrom), ...asked };
   };
@@ -209,7 +208,7 @@ const askToCancel =
   };
 
 export const subscriberFrom = ({ sk, greetBy, joinBy }: Item): Subscriber => ({
-  id: String(sk).slice('WATCHER#'.length) as ConnectionId,
+  id: String(sk).slice(prefixes.subscriber.length) as ConnectionId,
   ...(greetBy === undefined ? {} : { greetBy: Number(greetBy) }),
   ...(joinBy === undefined ? {} : { joinBy: Number(joinBy) }),
 });

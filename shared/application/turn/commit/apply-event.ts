@@ -23,6 +23,7 @@ import {
   afterUnleasedStep,
   completedMessage,
   hasNothingToDo,
+  messagesBehind,
   spendOf,
   weighsMoney,
 } from '../../../domain/turn/session-after-step.ts';
@@ -81,7 +82,7 @@ export const applyEvent = async (
   // A holder's own events always apply: one that does not would be performed again without end.
   if (step.ignored !== undefined) throw new InvariantError(`the turn ignored ${event.type}: ${step.ignored}`);
   const completed = completedMessage(turn.state, step, context.inbox);
-  const inbox = context.inbox.filter((message) => message !== completed);
+  const inbox = messagesBehind(context.inbox, completed);
   const history = [...context.history, ...step.history];
   const dropped = droppedByTruncation(history, limits.history, context.history.length);
   const first = turn.historyNext - context.history.length;
@@ -193,21 +194,36 @@ export type SingleStep = {
   readonly publisher?: Publisher;
   /** The turn function has something to do after it. */
   readonly wakes: boolean;
-  /** Absent: a turn that rested begins without a slot, and takes it with its next message. */
-  readonly slotsMax?: number;
   /** Of the caller's lease, if it took one: nothing is written once it is lost. */
   readonly fence?: number | undefined;
 };
 
 /**
  * Commits a step that is no part of a holder's loop: the version of the turn guards it, and the fence of one that holds the lease.
- * Gives the session as it stands after it; undefined when another caller moved the turn, `full` when it needs a slot and none is
- * free: nothing was written.
+ * Gives the session as it stands after it; undefined when another caller moved the turn: nothing was written. A turn that rested and
+ * goes on has no slot until its next message.
  */
-export const commitStep = async (
+export const commitStep = async (ports: TurnDeps, step: SingleStep): Promise<Session | undefined> =>
+  sessionAfter(await commitSingle(ports, step));
+
+/** The same where a turn that rested takes a slot as it goes on; `full` when none is free: nothing was written. */
+export const commitStepInSlot = async (
   ports: TurnDeps,
-  { session, turn, step: reduced, at, patch, slotsMax, ...rest }: SingleStep,
+  step: SingleStep,
+  slotsMax: number,
 ): Promise<Session | 'full' | undefined> => {
+  const result = await commitSingle(ports, step, slotsMax);
+  return result.status === 'full' ? 'full' : sessionAfter(result);
+};
+
+const sessionAfter = (result: CommitResult): Session | undefined =>
+  result.status === 'committed' || result.status === 'kept' ? result.session : undefined;
+
+const commitSingle = async (
+  ports: TurnDeps,
+  { session, turn, step: reduced, at, patch, ...rest }: SingleStep,
+  slotsMax?: number,
+): Promise<CommitResult> => {
   const { state } = reduced;
   const isToSay = state.kind === 'done' && state.stopReason !== 'cancelled';
   const left = isToSay ? await filesAtTurnEnd(ports, session, turn.state) : undefined;
@@ -217,15 +233,13 @@ export const commitStep = async (
   const change = isBeside ? undefined : slotChangeOf(session, step.state, rest.wakes);
   const takes = change === 'turn-began' && slotsMax !== undefined;
   const slot = { known: session.slot ?? {}, ...(takes ? { slotsMax } : {}) };
-  const result = await commit(ports, {
+  return commit(ports, {
     ...{ session, turn, step, publisher: openPublisher(ports, session), at, log: left?.log ?? [], ...rest },
     patch: { ...afterUnleasedStep(session, turn.state, step), ...patch },
     ...(takes || change === 'turn-rested' ? { slot: { ...slot, change } } : {}),
     release: false,
     times: ports.lifetimes,
   });
-  if (result.status === 'full') return 'full';
-  return result.status === 'committed' || result.status === 'kept' ? result.session : undefined;
 };
 
 type Commit = Pick<

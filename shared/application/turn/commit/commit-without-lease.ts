@@ -10,14 +10,14 @@ import { withOwnMoney } from '../../../domain/session-tree.ts';
 import { slotHolderOf } from '../../../domain/slot-holder.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
 import { reduce } from '../../../domain/turn/reduce.ts';
-import { completedMessage } from '../../../domain/turn/session-after-step.ts';
+import { activityAt, completedMessage, messagesBehind } from '../../../domain/turn/session-after-step.ts';
 import type { TurnEvent, TurnLimits, TurnRecord, TurnState } from '../../../domain/turn/turn.ts';
 import { noFreeSlot } from '../../access/find-session.ts';
 import type { MessageDeps } from '../../deps.ts';
 import { keepFrames, openPublisher } from '../../events/publisher.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
 import { raceLost, untilWon } from '../../write-race.ts';
-import { commitStep } from './apply-event.ts';
+import { commitStepInSlot } from './apply-event.ts';
 import { chainedTo } from './chain-audits.ts';
 import { notifyParent } from './notify-parent.ts';
 
@@ -61,14 +61,14 @@ const tryOnce = async (
   const isDone = step.state.kind === 'done';
   const inbox = isDone ? (await ports.turns.loadWork(session.id)).inbox : [];
   const completed = completedMessage(turn.state, step, inbox);
-  const wakes = pendingWork(step.state).length > 0 || inbox.length > 1;
-  const patch = { lastActiveAt: at, ...(isDone && !wakes ? { status: 'idle' as const } : {}) };
+  const wakes = pendingWork(step.state).length > 0 || messagesBehind(inbox, completed).length > 0;
+  const patch = activityAt(at, { isIdle: isDone && !wakes });
   const { audits, ...chained } = chainedTo(turn.decided, auditsOf?.() ?? [], ports.world.sha256);
   // The end of a turn is published at once: a function that comes late would publish it during the next.
   const left = wakes && !isDone ? keepFrames(openPublisher(ports, session)) : undefined;
-  const { agentMax: slotsMax } = ports.slotLimits;
-  const commit = { session, turn, seen, step, at, completed, patch, wakes, audits, ...chained, slotsMax };
-  const committed = await commitStep(ports, { ...commit, ...(left && { publisher: left.publisher }) });
+  const commit = { session, turn, seen, step, at, completed, patch, wakes, audits, ...chained };
+  const single = { ...commit, ...(left && { publisher: left.publisher }) };
+  const committed = await commitStepInSlot(ports, single, ports.slotLimits.agentMax);
   if (committed === 'full') await roomFor(ports, session);
   if (typeof committed !== 'object') return raceLost;
   const frames = await left?.taken();

@@ -69,7 +69,7 @@ test('a step that does not hear of an interruption is left, and what becomes of 
   const left = unlessAbandoned(work.promise);
   interrupt('deadline');
   await wakes();
-  expect(await left).toBe('left');
+  expect(await left).toBe('abandoned');
   work.reject(new Error('too late'));
   await new Promise(setImmediate);
   expect(warned).toEqual(['its monitor stopped', 'a step was left', 'a step that was left failed']);

@@ -11,16 +11,16 @@ import type { TurnMonitor } from './turn-monitor.ts';
 /** Most steps hear of an interruption, and write what they have. */
 const ownEndMs = 5000;
 
-/** The step's own result, or `left`: its monitor has stopped then, so that its holder leaves, too. */
+/** The step's own result, or `abandoned`: its monitor has stopped then, so that its holder leaves, too. */
 export const unlessAbandoned = async <T>(
   ports: Deps<'world' | 'telemetry'>,
   monitor: TurnMonitor,
   step: Promise<T>,
-): Promise<T | 'left'> => {
+): Promise<T | 'abandoned'> => {
   const over = new AbortController();
   try {
     const outcome = await Promise.race([step, untilLeft(ports, monitor, over.signal)]);
-    if (outcome === 'left') {
+    if (outcome === 'abandoned') {
       monitor.stop();
       ports.telemetry.warn('a step was left', { why: monitor.interruption() });
       step.catch((error: unknown) => ports.telemetry.warn('a step that was left failed', { error }));
@@ -36,12 +36,12 @@ const untilLeft = async (
   { world }: Deps<'world'>,
   monitor: TurnMonitor,
   over: AbortSignal,
-): Promise<'left'> => {
+): Promise<'abandoned'> => {
   for (;;) {
     await untilAborted(AbortSignal.any([monitor.signal, over]));
     await world.sleep(ownEndMs, over);
     const why = monitor.interruption();
     const isOver = why === 'deadline' || why === 'lost' || (why !== undefined && !monitor.hasTimeFor(0));
-    if (isOver || over.aborted) return 'left';
+    if (isOver || over.aborted) return 'abandoned';
   }
 };

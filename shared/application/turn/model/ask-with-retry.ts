@@ -25,26 +25,23 @@ import type { MayResend, ModelProvider } from '../../../ports/models.ts';
 import type { Deps } from '../../deps.ts';
 import { openTextBatches } from '../../events/text-batches.ts';
 import type { TurnContext } from '../holder/turn-context.ts';
+import type { CallMeter } from './call-meter.ts';
+import type { Reserved } from './reserve-in-tree.ts';
 
 export type AskOptions = {
   readonly context: TurnContext;
   readonly signal: AbortSignal;
+  /** Told of each try. */
+  readonly meter: CallMeter;
+  /** For each try. */
+  readonly reserved: Reserved;
+  readonly costOf: (usage: TokenUsage) => number;
+  /** Asked before a further try when the last one may be charged for. */
+  readonly mayResend: MayResend;
   /** The first text has come. */
-  readonly onFirstText?: () => void;
-  /** The request is on its way: it may be charged for. */
-  readonly onSent?: () => void;
-  /** The try was refused before an answer began: it is not charged for. */
-  readonly onRefused?: () => void;
-  /** Asked before a further try when the last one may be charged for. Absent: always. */
-  readonly mayResend?: MayResend;
-  /** It may, and is not on its way yet. */
-  readonly onGranted?: () => void;
-  /** Told the usage of the try so far, each time that its provider reports it. */
-  readonly onUsage?: (usage: TokenUsage) => void;
-  /** The answer is whole, with all of its usage. */
-  readonly onEnd?: (usage: TokenUsage) => void;
+  readonly onFirstText: () => void;
   /** All text of the answer that has come so far. */
-  readonly onText?: (said: PartialAnswer) => void;
+  readonly onText: (said: PartialAnswer) => void;
 };
 
 type Answer = {
@@ -103,13 +100,10 @@ export const askModel = async (
 };
 
 /** A try that the provider may charge for is paid for before the next. */
-const mayAskAgain = async (
-  { mayResend, onGranted }: AskOptions,
-  { error, isSent }: Failed,
-): Promise<boolean> => {
-  if (!isSent || isUncharged(error) || mayResend === undefined) return true;
+const mayAskAgain = async ({ mayResend, meter }: AskOptions, { error, isSent }: Failed): Promise<boolean> => {
+  if (!isSent || isUncharged(error)) return true;
   const isGranted = await mayResend();
-  if (isGranted) onGranted?.();
+  if (isGranted) meter.reservedAnew();
   return isGranted;
 };
 
@@ -160,18 +154,18 @@ const askOnce = async (
   let isSent = false;
   const onSent = (): void => {
     isSent = true;
-    call.onSent?.();
+    call.meter.sent(call.reserved, call.costOf);
   };
   const onText = (piece: string): void => {
-    if (text === '') call.onFirstText?.();
+    if (text === '') call.onFirstText();
     text += piece;
-    call.onText?.({ messageId, text });
+    call.onText({ messageId, text });
   };
   try {
-    const answer = await streamOnce(ports, { ...call, onSent }, { request, messageId, onText });
+    const answer = await streamOnce(ports, call, { request, messageId, onSent, onText });
     return { messageId, answer, request };
   } catch (error) {
-    if (isUncharged(error)) call.onRefused?.();
+    if (isUncharged(error)) call.meter.refused();
     call.signal.throwIfAborted();
     return { error, messageId, text, isSent };
   }
@@ -183,14 +177,18 @@ const shortened = (error: unknown, request: ModelRequest): ModelRequest | undefi
   return history.length < request.history.length ? { ...request, history } : undefined;
 };
 
+type Try = {
+  readonly request: ModelRequest;
+  readonly messageId: MessageId;
+  /** The request is on its way: it may be charged for. */
+  readonly onSent: () => void;
+  readonly onText: (piece: string) => void;
+};
+
 const streamOnce = async (
   { models, world }: Deps<'models' | 'world'>,
-  { context: { publisher, session }, signal, onSent, mayResend, onUsage, onEnd }: AskOptions,
-  {
-    request,
-    messageId,
-    onText,
-  }: { request: ModelRequest; messageId: MessageId; onText: (piece: string) => void },
+  { context: { publisher, session }, signal, mayResend, meter }: AskOptions,
+  { request, messageId, onSent, onText }: Try,
 ): Promise<Answer> => {
   const relay = openTextBatches(
     { publisher, world, lengthOf: (text) => text.length },
@@ -211,9 +209,9 @@ const streamOnce = async (
   };
   // The wait before a further try ends early, without an error.
   signal.throwIfAborted();
-  onSent?.();
-  for await (const chunk of provider.stream(request, signal, { mayResend, onUsage })) {
-    if (chunk.type === 'end') onEnd?.(chunk.usage);
+  onSent();
+  for await (const chunk of provider.stream(request, signal, { mayResend, onUsage: meter.reported })) {
+    if (chunk.type === 'end') meter.ended(chunk.usage);
     if (chunk.type === 'text') {
       onText(chunk.text);
       relay.push('delta', { offset: answer.text.length, text: chunk.text });

@@ -159,6 +159,7 @@ const open = ({ scripts, history = [user('hi')], count, measured, model, thinkin
         },
         state,
         outputTokensMax: 99,
+        onText: () => undefined,
         deadlineAt: 900_000,
         signal: controller.signal,
         meter: {

@@ -29,13 +29,13 @@ export type ModelCall = Budgeted & {
   readonly context: TurnContext;
   readonly state: Thinking;
   readonly outputTokensMax: number;
-  readonly onText?: NonNullable<AskOptions['onText']>;
+  readonly onText: AskOptions['onText'];
   readonly meter: CallMeter;
 };
 
 export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<TurnEvent> => {
   const { world } = ports;
-  const { context, state, signal, meter } = call;
+  const { context, state, signal, onText, meter } = call;
   const { provider } = context.session;
   const isWithoutServers = isUnused(context.seen, 'mcpServers', world.now());
   const offering = isWithoutServers
@@ -51,13 +51,11 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
   const { request, toolCallsMax, usd, tokens } = granted;
   const reserved: Reserved = { usd, tokens };
   const costOf = (usage: TokenUsage): number => ports.costOf(provider, request.model, usage);
-  const onSent = (): void => meter.sent(reserved, costOf);
+  const onFirstText = () => recordFirstText(ports, call);
+  const mayResend = () => reserveAgain(ports, call, reserved);
   try {
-    const onFirstText = () => recordFirstText(ports, call);
-    const mayResend = () => reserveAgain(ports, call, reserved);
-    const { reported: onUsage, ended: onEnd, refused: onRefused, reservedAnew: onGranted } = meter;
-    const heard = { onFirstText, onSent, onUsage, onEnd, onRefused };
-    const asked = await askModel(ports, { ...call, ...heard, mayResend, onGranted }, request);
+    const asking = { context, signal, meter, reserved, costOf, mayResend, onFirstText, onText };
+    const asked = await askModel(ports, asking, request);
     if ('error' in asked) return failureOf(ports, call, asked);
     const { messageId, answer, request: answered } = asked;
     const { text, end, usage, reasoning, providerState } = answer;

@@ -10,7 +10,7 @@ import { policyOf } from '../../../domain/turn/approval-policy.ts';
 import { startedBy } from '../../../domain/turn/begin-turn.ts';
 import { failedTurn } from '../../../domain/turn/failed-turn.ts';
 import { killsOf } from '../../../domain/turn/pending-work.ts';
-import { completedMessage } from '../../../domain/turn/session-after-step.ts';
+import { activityAt, completedMessage, messagesBehind } from '../../../domain/turn/session-after-step.ts';
 import { isBetweenTurns } from '../../../domain/turn/turn.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { commitStep } from '../commit/apply-event.ts';
@@ -23,19 +23,17 @@ const stalled = {
   message: 'the turn could not continue because its function failed: the log of the function has the reason',
 } as const;
 
-type Failing = {
-  readonly version: number;
-  /** Of the caller's lease, if it holds one. */
-  readonly fence?: number;
-  /** Absent: no function continues it. */
-  readonly failure?: { readonly code: string; readonly message: string };
-};
+type Failing = { readonly version: number } & (
+  | { readonly fence: number; readonly failure: { readonly code: string; readonly message: string } }
+  /** No function continues it. */
+  | { readonly fence?: never; readonly failure?: never }
+);
 
-/** Does nothing when the turn has moved from this version. */
+/** The holder of the lease gives its fence and why it fails. Does nothing when the turn has moved from this version. */
 export const failTurn = async (
   ports: TurnDeps,
   id: SessionId,
-  { version, fence, failure = stalled }: Failing,
+  { version, fence, failure }: Failing,
 ): Promise<void> => {
   const found = await readCancelable(ports, id);
   if (found === undefined || found.turn.version !== version) return;
@@ -46,20 +44,20 @@ export const failTurn = async (
   const turnId = ports.world.uuid() as TurnId;
   const begin = next && startedBy(next, { at, turnId, policy: policyOf(session), spentUsd });
   const step = failedTurn(turn.state, begin, {
-    ...{ at, ...failure },
+    ...{ at, ...(failure ?? stalled) },
     printed: await printedIn(ports, id, turn.state),
   });
   if (step === undefined) return;
   const completed = completedMessage(turn.state, step, inbox);
   const isOver = isBetweenTurns(step.state);
-  const hasMore = isOver && inbox.some((message) => message !== completed);
-  const patch = { lastActiveAt: at, ...(isOver && !hasMore ? { status: 'idle' as const } : {}) };
+  const hasMore = isOver && messagesBehind(inbox, completed).length > 0;
+  const patch = activityAt(at, { isIdle: isOver && !hasMore });
   // Before the commit, behind which the next message may have children of its own.
   const children = isOver && treeOf(session) !== undefined ? await childrenOf(ports, session) : [];
   const commit = { session, turn, step, at, completed, patch, fence, wakes: hasMore };
   const committed = await commitStep(ports, commit);
-  if (committed === undefined || committed === 'full') return;
-  if (failure === stalled) {
+  if (committed === undefined) return;
+  if (failure === undefined) {
     ports.telemetry.error('a turn stalled: no function continued it', {
       event: 'turn_stalled',
       sessionId: id,

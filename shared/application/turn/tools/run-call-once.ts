@@ -49,14 +49,20 @@ export type OneCall = {
 /** The result of a call, or that it runs on without this function, or that it was never started. */
 export type CallStep = ToolResult | EventOf<'call-detached'> | EventOf<'call-unsent'>;
 
-type Failed = Extract<ToolOutcome, { status: 'failed' }>;
+type Failed = Extract<ToolOutcome, { status: 'failed' }> & {
+  /** Its message is followed by what the call had printed. */
+  readonly tellsPrinted?: true;
+};
 
 const failed = (code: string, message: string): Failed => ({ status: 'failed', code, message });
 
-export const unknownOutcome = failed(
-  'tool_outcome_unknown',
-  'its sandbox was lost while it ran: it may have run in part, and it is not run again',
-);
+export const unknownOutcome: Failed = {
+  ...failed(
+    'tool_outcome_unknown',
+    'its sandbox was lost while it ran: it may have run in part, and it is not run again',
+  ),
+  tellsPrinted: true,
+};
 const unknownRemoteOutcome = failed(
   'tool_outcome_unknown',
   'the connection to its server was lost while it ran: it may have run, and it is not run again',
@@ -82,8 +88,8 @@ export const runCall = async (ports: LoopDeps, call: OneCall): Promise<CallStep>
   if (outcome.status === 'failed') {
     ports.telemetry.count('ToolCallsFailed');
     const { code } = outcome;
-    const isLost = outcome === unknownOutcome;
-    const message = isLost ? tellPrinted(outcome.message, await call.printed()) : outcome.message;
+    const { message: said, tellsPrinted = false } = outcome;
+    const message = tellsPrinted ? tellPrinted(said, await call.printed()) : said;
     return { type: 'call-failed', at: ports.world.now(), callId, code, message };
   }
   const { get } = call.lazySandbox;
@@ -103,9 +109,9 @@ const detachedAt = (
   return { type: 'call-detached', at, callId, wait: { id: key, since, endsBy } };
 };
 
-type Known = Exclude<ToolOutcome, { status: 'lost' }>;
+type Known = Exclude<ToolOutcome, { status: 'lost' | 'failed' }> | Failed;
 /** `lost`: it was never started. */
-type KnownOrRunning = Exclude<AskedOutcome, Lost> | Unsent;
+type KnownOrRunning = Known | Exclude<AskedOutcome, ToolOutcome> | Unsent;
 type Unsent = Lost & { readonly isUnsent: true };
 
 const outcomeOf = (ports: LoopDeps, call: OneCall): Promise<KnownOrRunning> | Known => {
