@@ -115,13 +115,13 @@ test('a missing answer is unreachable, with the reason; an abort is the callerâ€
   expect(await ended).toBe(signal.reason);
 });
 
-test('a server that was silent for the whole time was reached: what was asked may still be done', async () => {
+test('where no answer came in time, what was asked may still be done', async () => {
   const silent: typeof fetch = (_, { signal } = {}) =>
     new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
   const client = new ApiClient({ url: 'https://x.example', fetch: silent, timeoutMs: 1 });
   expect(await failureOf(client.request(api.stats))).toMatchObject({
     ...{ code: 'unreachable', status: 0, message: 'https://x.example did not answer in time' },
-    suggestions: ['Look whether it was done, and send it again if not.'],
+    suggestions: ['Check the URL. Look whether it was done, and send it again if not.'],
   });
 });
 

@@ -148,8 +148,7 @@ export class ApiClient {
     const timer = setTimeout(giveUp, timeoutMs ?? timeoutMsOwn);
     try {
       return await fetch(`${this.url}${path}`, {
-        ...(method === undefined ? {} : { method }),
-        ...(body === undefined ? {} : { body }),
+        ...({ method, body } as RequestInit),
         headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
         // A redirect would take the token elsewhere.
         redirect: 'manual',

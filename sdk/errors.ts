@@ -51,7 +51,7 @@ export const unexpectedAnswer = (
 
 export const unreachable = (url: string, cause: unknown): SallyportError => {
   const [why, advice] = isLate(cause)
-    ? ['did not answer in time', 'Look whether it was done, and send it again if not.']
+    ? ['did not answer in time', 'Check the URL. Look whether it was done, and send it again if not.']
     : [
         `cannot be reached: ${reasonOf(cause)}`,
         ((globalThis as Page).location?.origin ?? url) === url
@@ -68,7 +68,7 @@ export const unreachable = (url: string, cause: unknown): SallyportError => {
 /** Undefined outside of browsers. */
 type Page = { readonly location?: { readonly origin: string } };
 
-/** The server was silent for the whole time: it has the request. */
+/** No answer came in time: whether the server has the request is not known. */
 export const isLate = (cause: unknown): boolean => (cause as Error | undefined)?.name === 'TimeoutError';
 
 export const connectionLost = (cause?: unknown): SallyportError =>

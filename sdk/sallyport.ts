@@ -104,7 +104,7 @@ export class Sandboxes {
     const body = {
       ...options,
       kind: 'execution' as const,
-      ...(from === undefined ? {} : { from: sourceOf(from) }),
+      from: from && sourceOf(from),
     };
     const session = await this.#client.request(api.makeSession, { body }, { signal });
     return new Sandbox(this.#client, session.id, session);
@@ -139,7 +139,7 @@ const listSessions = async (
 ): Promise<readonly Session[]> => {
   const sessions = await readPages(
     (after) => {
-      const query = { status: 'active' as const, ...search, ...(after === undefined ? {} : { after }) };
+      const query = { status: 'active' as const, ...search, after };
       return client.request(api.listSessions, { query }, { signal });
     },
     (page) => page.sessions,

@@ -22,7 +22,7 @@ const frameBytesMax = 30 * 1024;
 export type SessionConnectionOptions = Omit<ConnectionOptions, 'query' | 'greeting' | 'probe'> & {
   readonly sessionId: string;
   /** The last event that is known, -1 for none; absent: only events from now on are told. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Events that are too long for a frame are fetched; absent: they are told with their longest text cut. */
   readonly isWhole?: boolean;
   /** Events before this number are no longer kept, and some of them were not told. */

@@ -46,7 +46,7 @@ export async function* sendAndFollow(
   const files = attachments?.map((path) => ({ path }));
   const body = { text, messageId, model, thinking, attachments: files };
   yield* followTurn(client, sessionId, {
-    ...(known === undefined ? {} : { since: known.since }),
+    since: known?.since,
     request: async () => {
       if (known?.isFound === true) return;
       await client.request(api.sendMessage, { params: { id: sessionId }, body }, { signal, repeat: 'lost' });
@@ -95,7 +95,7 @@ const findMessage = async (
 
 type Asked = Signalled & {
   /** The last event that is known; absent: the last one there is when following begins. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   readonly request: () => Promise<unknown>;
   readonly begins: (frame: Frame) => boolean;
 };
@@ -122,8 +122,7 @@ async function* followSocket(
   let wasConnected = false;
   let isBlocked = false;
   const connection = connectToSession(client, {
-    ...{ sessionId, failuresMax, isWhole: true },
-    ...(since === undefined ? {} : { since }),
+    ...{ sessionId, since, failuresMax, isWhole: true },
     onFrame: (frame) => {
       const rest = pieceOf(frame);
       if (rest !== undefined) queue.add(rest);

@@ -23,7 +23,7 @@ export const buildLibrary = async (dist: string): Promise<void> => {
     minifyWhitespace: true,
     minifySyntax: true,
     // An uncaught error prints the line that threw it.
-    lineLimit: 640,
+    lineLimit: 1024,
     legalComments: 'none',
   });
   for (const { path, text } of makeDeclarations(join(folder, 'main.ts'))) {

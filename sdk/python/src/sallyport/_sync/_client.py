@@ -162,7 +162,7 @@ class Sallyport:
                 error = unreachable(self.url, cause)
                 error.__cause__ = cause
                 # A server that was silent for the whole time is not asked again.
-                if isinstance(cause, httpx.ReadTimeout):
+                if isinstance(cause, (httpx.ReadTimeout, httpx.WriteTimeout)):
                     raise error from cause
             # A sandbox that cannot be reached may have gone after its work.
             may_be_done = may_be_done or is_lost(error) or error.code == "sandbox_unavailable"
