@@ -97,7 +97,7 @@ test('a result is applied below folders that are closed to writing, and these st
 });
 
 const closedFolders =
-  'mkdir -p d/e a/b p; echo one > d/e/g; echo two > a/f; echo three > p/f; chmod 555 d/e a';
+  'mkdir -p d/e a/b p; echo one > d/e/g; echo two > a/f; echo three > p/f; ln -s p to; chmod 555 d/e a';
 /** Two with the same files, and the state of both. */
 const alike = async (command: string) => {
   const bucket = await bucketOfTest();
@@ -124,6 +124,7 @@ test.each([
   ['a link to a folder elsewhere', 'chmod u+w d/e; rm -r d; ln -s ../beside d'],
   ['a file, where it was open', 'rm -r p; echo end > p'],
   ['a link, where it was open', 'rm -r p; ln -s a p'],
+  ['another, with folders in place of a file and a link', 'rm p/f to; mkdir p/f to; touch p/f/new to/new'],
 ])('a folder is replaced by %s, and the same again changes nothing', async (_name, command) => {
   const { live, trial, before } = await alike(closedFolders);
   for (const { folder } of [live, trial]) await makeBeside(folder);
@@ -134,6 +135,15 @@ test.each([
     expect(await contentsOf(live)).toEqual(await contentsOf(trial));
     expect((await stat(join(live.folder, '../beside/e'))).mode & 0o777).toBe(0o755);
   }
+});
+
+test('a folder that an application has opened and left open is closed by the next one', async () => {
+  const { live, trial, before } = await alike(closedFolders);
+  await trial.callTool('execute_command', { command: 'chmod u+w a; echo more > a/f; chmod u-w a' });
+  const after = await savedIn(trial, before);
+  await live.callTool('execute_command', { command: 'chmod 755 a' });
+  expect(await live.apply({ before, after })).toMatchObject({ status: 'applied', missing: [] });
+  expect(await contentsOf(live)).toEqual(await contentsOf(trial));
 });
 
 test('a folder is removed with what an upload that never ended has left in it', async () => {
