@@ -13,11 +13,12 @@ import type { LinkContext } from './save.ts';
 
 /** Throws when the sandbox or the bucket fails: it may have been applied in part, and is repeated. */
 export const apply = async (call: ApplyCall, context: LinkContext): Promise<ApplyAnswer> => {
-  const changes = await savedChanges(call, context);
-  if (changes === undefined) return anotherManifest;
+  const saved = await savedChanges(call, context);
+  if (saved === undefined) return anotherManifest;
+  const { changes, after } = saved;
   if (changes.length === 0) return { status: 'applied', files: 0, missing: [] };
   const removed = pathsToRemove(changes).map((path) => encodeArchiveFrame({ type: 'removed', path }));
-  const manifest = { workspace: call.workspace, entries: entriesToWrite(changes) };
+  const manifest = { workspace: call.workspace, entries: entriesToWrite(changes, after) };
   const frames = framesOfEntries(manifest, context, removed);
   const answer = await sendArchive(call, context, { path: `/apply?id=${call.id}`, frames });
   if (answer === undefined) throw new Error('the sandbox applies nothing');

@@ -25,7 +25,7 @@ const editsMax = 1000;
 export const compare = async (call: CompareCall, context: BucketContext): Promise<CompareAnswer> => {
   const between = await savedChanges(call, context);
   if (between === undefined) return anotherManifest;
-  const changes = shownChanges(between);
+  const changes = shownChanges(between.changes);
   const files = [];
   for (const [index, change] of changes.slice(0, namedFilesMax).entries()) {
     const diff = index < diffedFilesMax ? await diffOf(call.workspace, change, context) : undefined;
@@ -34,16 +34,22 @@ export const compare = async (call: CompareCall, context: BucketContext): Promis
   return { status: 'compared', files, changes: changes.length };
 };
 
+type SavedChanges = {
+  readonly changes: readonly EntryChange[];
+  /** All entries of the later state. */
+  readonly after: readonly ManifestEntry[];
+};
+
 /** Undefined, and reported, where a manifest is not the one that was saved. */
 export const savedChanges = async (
   call: Pick<CompareCall, 'workspace' | 'before' | 'after'>,
   context: BucketContext,
-): Promise<readonly EntryChange[] | undefined> => {
+): Promise<SavedChanges | undefined> => {
   const [before, after] = await Promise.all([
     entriesOf(call, call.before, context),
     entriesOf(call, call.after, context),
   ]);
-  if (before !== undefined && after !== undefined) return changesBetween(before, after);
+  if (before !== undefined && after !== undefined) return { changes: changesBetween(before, after), after };
   context.telemetry.error('a manifest is not the one that was saved', { workspace: call.workspace });
   return undefined;
 };

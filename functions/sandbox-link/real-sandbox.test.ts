@@ -1,5 +1,5 @@
 /** Saves and restores with the sandbox as it is: its server and runner as processes of this machine. */
-import { chmod, mkdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -94,6 +94,56 @@ test('a result is applied below folders that are closed to writing, and these st
     expect((await stat(live.folder)).mode & 0o777).toBe(0o555);
     before = after;
   }
+});
+
+const closedFolders =
+  'mkdir -p d/e a/b p; echo one > d/e/g; echo two > a/f; echo three > p/f; ln -s p to; chmod 555 d/e a';
+/** Two with the same files, and the state of both. */
+const alike = async (command: string) => {
+  const bucket = await bucketOfTest();
+  const live = await sandboxOfTest(bucket);
+  const trial = await sandboxOfTest(bucket);
+  for (const { callTool } of [live, trial]) await callTool('execute_command', { command });
+  return { live, trial, before: await savedIn(trial) };
+};
+/** A folder that the user's programs may change, outside of the workspace. */
+const makeBeside = async (workspace: string): Promise<void> => {
+  const beside = join(workspace, '../beside/e');
+  await mkdir(beside, { recursive: true });
+  const { uid, gid } = await stat(workspace);
+  await chown(beside, uid, gid);
+  await chmod(beside, 0o755);
+};
+
+test.each([
+  [
+    'a file, beside another closed one',
+    'chmod u+w d/e a; rm -r d; echo end > d; echo more > a/f; chmod 555 a',
+  ],
+  ['a link to where it was moved', 'mv d d2; chmod 755 d2/e; ln -s d2 d'],
+  ['a link to a folder elsewhere', 'chmod u+w d/e; rm -r d; ln -s ../beside d'],
+  ['a file, where it was open', 'rm -r p; echo end > p'],
+  ['a link, where it was open', 'rm -r p; ln -s a p'],
+  ['another, with folders in place of a file and a link', 'rm p/f to; mkdir p/f to; touch p/f/new to/new'],
+])('a folder is replaced by %s, and the same again changes nothing', async (_name, command) => {
+  const { live, trial, before } = await alike(closedFolders);
+  for (const { folder } of [live, trial]) await makeBeside(folder);
+  await trial.callTool('execute_command', { command });
+  const after = await savedIn(trial, before);
+  for (const _time of ['first', 'again']) {
+    expect(await live.apply({ before, after })).toMatchObject({ status: 'applied', missing: [] });
+    expect(await contentsOf(live)).toEqual(await contentsOf(trial));
+    expect((await stat(join(live.folder, '../beside/e'))).mode & 0o777).toBe(0o755);
+  }
+});
+
+test('a folder that an application has opened and left open is closed by the next one', async () => {
+  const { live, trial, before } = await alike(closedFolders);
+  await trial.callTool('execute_command', { command: 'chmod u+w a; echo more > a/f; chmod u-w a' });
+  const after = await savedIn(trial, before);
+  await live.callTool('execute_command', { command: 'chmod 755 a' });
+  expect(await live.apply({ before, after })).toMatchObject({ status: 'applied', missing: [] });
+  expect(await contentsOf(live)).toEqual(await contentsOf(trial));
 });
 
 test('a folder is removed with what an upload that never ended has left in it', async () => {

@@ -98,7 +98,13 @@ export const openRestore = (workspace: string): RunningRestore => {
         finishFile(header.isWhole);
         return;
       case 'removed':
-        place(header.path, () => removeEntry(paths.resolveRestorePath(header.path)));
+        place(header.path, () => {
+          const target = paths.resolveRemovedPath(header.path);
+          if (target === undefined) return;
+          removeEntry(target);
+          // A later entry may get its path, or a link that of a folder above: neither gets its mode.
+          folderModes.delete(target);
+        });
         paths.forget();
         return;
       case 'end':

@@ -86,6 +86,8 @@ const writeAll = (descriptor: number, bytes: Buffer): void => {
 type RestorePaths = {
   /** Throws with the reason why an entry cannot be there. */
   readonly resolveRestorePath: (path: string) => string;
+  /** Makes no folder. Undefined where one on the way is gone, or is none any more: the entry is gone with it. */
+  readonly resolveRemovedPath: (path: string) => string | undefined;
   /** Something other than a folder was made: what is known of the way is not true any more. */
   readonly forget: () => void;
 };
@@ -95,7 +97,7 @@ export const createRestorePaths = (workspace: string): RestorePaths => {
   let known: string | undefined;
   return {
     resolveRestorePath(path) {
-      if (!isPlainPath(path)) throw new Error('its path is not one of the workspace');
+      requirePlain(path);
       const parent = dirname(path);
       if (parent !== known) {
         walk(workspace, parent);
@@ -103,15 +105,35 @@ export const createRestorePaths = (workspace: string): RestorePaths => {
       }
       return join(workspace, path);
     },
+    resolveRemovedPath(path) {
+      requirePlain(path);
+      return hasWay(workspace, dirname(path)) ? join(workspace, path) : undefined;
+    },
     forget() {
       known = undefined;
     },
   };
 };
 
+const requirePlain = (path: string): void => {
+  if (!isPlainPath(path)) throw new Error('its path is not one of the workspace');
+};
+
+const stepsTo = (parent: string): readonly string[] => (parent === '.' ? [] : parent.split('/'));
+
+/** Step by step: no link on the way is followed. */
+const hasWay = (workspace: string, parent: string): boolean => {
+  let target = workspace;
+  for (const step of stepsTo(parent)) {
+    target = join(target, step);
+    if (!lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) return false;
+  }
+  return true;
+};
+
 const walk = (workspace: string, parent: string): void => {
   let target = workspace;
-  for (const step of parent === '.' ? [] : parent.split('/')) {
+  for (const step of stepsTo(parent)) {
     target = join(target, step);
     const stat = lstatSync(target, { throwIfNoEntry: false });
     if (stat === undefined) mkdirSync(target);

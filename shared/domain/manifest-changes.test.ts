@@ -27,9 +27,25 @@ describe('the changes between two states', () => {
 
   test('are applied by removing what lies below first, and what another kind replaces', () => {
     const before = [folder('a'), folder('a/b'), file('a/b/c'), folder('was'), file('was/x')];
-    const changes = changesBetween(before, [file('was')]);
+    const after = [file('was')];
+    const changes = changesBetween(before, after);
     expect(pathsToRemove(changes)).toEqual(['was/x', 'was', 'a/b/c', 'a/b', 'a']);
-    expect(entriesToWrite(changes)).toEqual([expect.objectContaining({ path: 'was', type: 'file' })]);
+    expect(entriesToWrite(changes, after)).toEqual(after);
+  });
+
+  test('are applied without removing what a folder replaces: the same again would remove the folder', () => {
+    const after = [folder('a'), file('a/x'), folder('b'), file('c')];
+    const changes = changesBetween([file('a'), link('b', 'a'), link('c', 'a')], after);
+    expect(pathsToRemove(changes)).toEqual([]);
+    expect(entriesToWrite(changes, after)).toEqual(after);
+  });
+
+  test('are applied with the closed folders above them', () => {
+    const above = [folder('a', 0o555), folder('a/b', 0o755), folder('a/b/c', 0o500)];
+    const beside = [folder('d', 0o555), file('d/same'), file('a/same')];
+    const after = [...above, file('a/b/c/f', 'two'), ...beside];
+    const changes = changesBetween([...above, file('a/b/c/f'), ...beside], after);
+    expect(entriesToWrite(changes, after).map(({ path }) => path)).toEqual(['a', 'a/b/c', 'a/b/c/f']);
   });
 
   test('are shown without folders that follow from their files', () => {

@@ -52,16 +52,28 @@ const foldersOf = (path: string): readonly string[] => {
   return steps.map((_step, index) => steps.slice(0, index + 1).join('/'));
 };
 
-/** Entries to delete, each before its folder: also those that another kind of entry replaces. */
+/** Entries to delete, each before its folder: also a folder that a file or a link replaces, since neither is put over one. */
 export const pathsToRemove = (changes: readonly EntryChange[]): readonly string[] =>
   changes
-    .filter(({ before, after }) => before !== undefined && before.type !== after?.type)
+    .filter((change) => change.change === 'removed' || isReplacedFolder(change))
     .map(({ path }) => path)
     .toSorted((one, other) => (one < other ? 1 : -1));
 
-/** Entries to write: folders first, links last. */
-export const entriesToWrite = (changes: readonly EntryChange[]): Entries =>
-  changes.flatMap(({ after }) => (after === undefined ? [] : [after]));
+/**
+ * Entries to write: those that changed, and folders above a change that are closed to their owner. An application that was
+ * broken off may have left these open.
+ */
+export const entriesToWrite = (changes: readonly EntryChange[], after: Entries): Entries => {
+  const changed = new Set(changes.map(({ path }) => path));
+  const above = new Set(changes.flatMap(({ path }) => foldersOf(path)));
+  return after.filter((entry) => changed.has(entry.path) || (above.has(entry.path) && isClosed(entry)));
+};
+
+const isReplacedFolder = ({ before, after }: EntryChange): boolean =>
+  before?.type === 'directory' && after?.type !== 'directory';
+
+const isClosed = (entry: ManifestEntry): boolean =>
+  entry.type === 'directory' && (entry.mode & 0o700) !== 0o700;
 
 const byPath = (entries: Entries): ReadonlyMap<string, ManifestEntry> =>
   new Map(entries.map((entry) => [entry.path, entry]));
