@@ -2,8 +2,9 @@
  * The window of the app: its title, which names the session or the page, and its icon, both with the number of pending approvals; the page
  * that could not be loaded; and its theme, stored in this browser.
  */
-import { computed, onScopeDispose, type ShallowRef, shallowRef, watch, watchEffect } from 'vue';
+import { computed, type ShallowRef, shallowRef, watch } from 'vue';
 import { useRoute } from 'vue-router';
+import { sessionTitle } from '../components/session-title.ts';
 import { waitingCalls } from '../session/live-session.ts';
 import { waitingCount } from '../waiting/pending-approvals.ts';
 
@@ -17,21 +18,6 @@ export const failedPage = shallowRef<string>();
 export const loadFailedPage = (): void => {
   location.hash = failedPage.value ?? '';
   location.reload();
-};
-
-const shownSession = shallowRef<string>();
-
-/** Title of the session that is shown, once it is known. */
-export const sessionTitle: Readonly<ShallowRef<string | undefined>> = shownSession;
-
-/** Names the window after a session, as long as the caller is shown. */
-export const useSessionTitle = (title: () => string | undefined): void => {
-  watchEffect(() => {
-    shownSession.value = title();
-  });
-  onScopeDispose(() => {
-    shownSession.value = undefined;
-  });
 };
 
 const markedIcon = new URL('../favicon-waiting.svg', import.meta.url).href;
