@@ -341,7 +341,8 @@ test('a leased port opens its server in a new page', async () => {
   await page.getByRole('spinbutton', { name: 'Port' }).fill('8123');
   await page.getByRole('button', { name: 'Start a preview' }).click();
   await page.getByRole('button', { name: 'Check 8123' }).click();
-  await page.getByText('no response').waitFor();
+  await page.getByText('no response', { exact: true }).waitFor();
+  await page.getByRole('status').getByText('Port 8123: no response').waitFor({ state: 'attached' });
   await page.getByText('checked').waitFor();
   const refused = page.context().waitForEvent('page');
   await page.getByRole('button', { name: 'Open 8123' }).click();
@@ -353,7 +354,7 @@ test('a leased port opens its server in a new page', async () => {
     ({ status }) => status === 200,
   );
   await page.getByRole('button', { name: 'Check 8123' }).click();
-  await page.getByText('responding').waitFor();
+  await page.getByText('responding', { exact: true }).waitFor();
   const opened = page.context().waitForEvent('page');
   await page.getByRole('button', { name: 'Open 8123' }).click();
   const preview = await opened;
@@ -371,7 +372,7 @@ test('a leased port opens its server in a new page', async () => {
     ({ status }) => status === 500,
   );
   await page.getByRole('button', { name: 'Check 8124' }).click();
-  await page.getByText('responding with HTTP 500').waitFor();
+  await page.getByText('responding with HTTP 500', { exact: true }).waitFor();
   const { workspace } = await showSession(cloud, agent.id);
   killServer(cloud.home, String((await sandboxRecord(cloud, workspace)).taskArn));
   await page.getByText('No previews yet').waitFor();
