@@ -144,6 +144,8 @@ test('a first message waits for its files, and to remove one calls it off', asyn
   await page.getByText('Sent when the files are uploaded. To call it off, remove a file.').waitFor();
   await page.getByRole('progressbar').first().waitFor();
   expect(await page.getByLabel('Message').inputValue()).toBe('');
+  // A text that is typed now is for another message.
+  expect(await page.getByText('the files are sent with it').count()).toBe(0);
   await page.getByRole('button', { name: 'Remove notes.txt' }).click();
   await page.getByText('Not sent, since not every file was uploaded.').waitFor();
   expect(await page.getByLabel('Message').inputValue()).toBe('look at these');

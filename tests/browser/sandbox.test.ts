@@ -27,6 +27,9 @@ const put = (id: string, path: string, body: string | Uint8Array<ArrayBuffer>): 
 const read = async (id: string, path: string): Promise<string> =>
   (await cloud.request(`/api/sessions/${id}/files/${path}`)).text();
 const visit = (page: Page, id: string): Promise<void> => goTo(page, cloud, `/sessions/${id}/sandbox`);
+/** The name of the control that has the focus. */
+const focused = (page: Page): Promise<string | null> =>
+  page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? null);
 const item = (page: Page, name: string) => page.getByRole('treeitem', { name });
 
 test('a sandbox starts on demand; then a file is created, edited, saved and read back', async () => {
@@ -208,16 +211,17 @@ test('files are uploaded whole and in parts, downloaded and deleted', async () =
   expect((await cloud.request(`/api/sessions/${id}/files/large.bin`)).status).toBe(404);
 });
 
-/** Changes of files that wait, until they are let through. */
-const holdChanges = async (page: Page): Promise<() => void> => {
+/** Requests that wait, until they are let through. */
+const hold = async (page: Page, method: string, path: RegExp): Promise<() => void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route(/\/files\//, async (route) => {
-    if (route.request().method() === 'PUT') await promise;
+  await page.route(path, async (route) => {
+    if (route.request().method() === method) await promise;
     // One that was cancelled is over.
     await route.continue().catch(() => undefined);
   });
   return resolve;
 };
+const holdChanges = (page: Page) => hold(page, 'PUT', /\/files\//);
 const textFile = (name: string, text: string) => ({
   name,
   mimeType: 'text/plain',
@@ -232,8 +236,9 @@ test('an upload is cancelled and tried again, and is not left without a question
   await item(page, 'keep.txt').waitFor();
   const release = await holdChanges(page);
   await page.getByLabel('Files to upload').setInputFiles([textFile('a.txt', 'a'), textFile('b.txt', 'b')]);
-  await page.getByRole('button', { name: 'Cancel a.txt' }).click();
+  await page.getByRole('button', { name: 'Cancel a.txt' }).press('Enter');
   await page.getByText('0 of 2 uploaded, 1 cancelled').waitFor();
+  expect(await focused(page)).toBe('Upload a.txt again');
   await page.getByRole('progressbar', { name: 'Upload of b.txt' }).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole('link', { name: 'Open in chat' }).click();
@@ -269,6 +274,72 @@ test('an upload replaces a file only after a question', async () => {
   await question.getByRole('button', { name: 'Replace' }).click();
   await page.getByText('1 of 1 uploaded').waitFor();
   expect(await read(id, 'notes.txt')).toBe('new');
+});
+
+test('two choices of files to upload ask one after the other; the open file is shown as it was replaced', async () => {
+  const id = await open();
+  await put(id, 'a.txt', 'old a');
+  await put(id, 'b.txt', 'old b');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'a.txt').click();
+  await page.locator('.code-block').getByText('old a').waitFor();
+  const release = await hold(page, 'GET', /\/files\?/);
+  const pick = (name: string) =>
+    page.getByLabel('Files to upload').setInputFiles([textFile(name, `new ${name}`)]);
+  await pick('a.txt');
+  await pick('b.txt');
+  release();
+  for (const name of ['a.txt', 'b.txt'])
+    await page
+      .getByRole('alertdialog', { name: `Replace ${name}?` })
+      .getByRole('button', { name: 'Replace' })
+      .click();
+  await page.getByText('2 of 2 uploaded').waitFor();
+  expect([await read(id, 'a.txt'), await read(id, 'b.txt')]).toEqual(['new a.txt', 'new b.txt']);
+  await page.locator('.code-block').getByText('new a.txt').waitFor();
+  await page.getByRole('button', { name: 'Clear uploads' }).press('Enter');
+  await page.getByLabel('Uploads').waitFor({ state: 'detached' });
+  expect(await focused(page)).toBe('Files');
+});
+
+test('a file that is chosen to upload is not left without a question, and is not uploaded after it', async () => {
+  const id = await open();
+  await put(id, 'keep.txt', 'kept');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'keep.txt').waitFor();
+  const release = await hold(page, 'GET', /\/files\?/);
+  await page.getByLabel('Files to upload').setInputFiles([textFile('a.txt', 'a')]);
+  await page.getByRole('link', { name: 'Open in chat' }).click();
+  const question = page.getByRole('alertdialog');
+  await question.getByText('The chosen files are not uploaded yet').waitFor();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.getByLabel('Message').waitFor();
+  const answered = page.waitForResponse(/\/files\?/);
+  release();
+  await answered;
+  expect((await cloud.request(`/api/sessions/${id}/files/a.txt`)).status).toBe(404);
+});
+
+test('an upload that is tried again replaces a file only after a question', async () => {
+  const id = await open();
+  await put(id, 'keep.txt', 'kept');
+  const page = await openApp(cloud);
+  await visit(page, id);
+  await item(page, 'keep.txt').waitFor();
+  const release = await holdChanges(page);
+  await page.getByLabel('Files to upload').setInputFiles([textFile('a.txt', 'mine')]);
+  await page.getByRole('button', { name: 'Cancel a.txt' }).click();
+  await put(id, 'a.txt', 'theirs');
+  release();
+  await page.getByRole('button', { name: 'Upload a.txt again' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Replace a.txt?' });
+  await question.waitFor();
+  expect(await read(id, 'a.txt')).toBe('theirs');
+  await question.getByRole('button', { name: 'Replace' }).click();
+  await page.getByText('1 of 1 uploaded').waitFor();
+  expect(await read(id, 'a.txt')).toBe('mine');
 });
 
 test('a download that fails is tried again', async () => {
@@ -341,7 +412,8 @@ test('a leased port opens its server in a new page', async () => {
   await page.getByRole('spinbutton', { name: 'Port' }).fill('8123');
   await page.getByRole('button', { name: 'Start a preview' }).click();
   await page.getByRole('button', { name: 'Check 8123' }).click();
-  await page.getByText('no response').waitFor();
+  await page.getByText('no response', { exact: true }).waitFor();
+  await page.getByRole('status').getByText('Port 8123: no response').waitFor({ state: 'attached' });
   await page.getByText('checked').waitFor();
   const refused = page.context().waitForEvent('page');
   await page.getByRole('button', { name: 'Open 8123' }).click();
@@ -353,7 +425,7 @@ test('a leased port opens its server in a new page', async () => {
     ({ status }) => status === 200,
   );
   await page.getByRole('button', { name: 'Check 8123' }).click();
-  await page.getByText('responding').waitFor();
+  await page.getByText('responding', { exact: true }).waitFor();
   const opened = page.context().waitForEvent('page');
   await page.getByRole('button', { name: 'Open 8123' }).click();
   const preview = await opened;
@@ -371,7 +443,7 @@ test('a leased port opens its server in a new page', async () => {
     ({ status }) => status === 500,
   );
   await page.getByRole('button', { name: 'Check 8124' }).click();
-  await page.getByText('responding with HTTP 500').waitFor();
+  await page.getByText('responding with HTTP 500', { exact: true }).waitFor();
   const { workspace } = await showSession(cloud, agent.id);
   killServer(cloud.home, String((await sandboxRecord(cloud, workspace)).taskArn));
   await page.getByText('No previews yet').waitFor();

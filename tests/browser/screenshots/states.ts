@@ -73,7 +73,7 @@ const runInTerminal = async (page: Page): Promise<void> => {
 const startPreview = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: /^Open 8123/ }).waitFor();
   await page.getByRole('button', { name: /^Check 8123/ }).click();
-  await page.getByText('responding').waitFor();
+  await page.getByText('responding', { exact: true }).waitFor();
 };
 
 export const states: readonly State[] = [

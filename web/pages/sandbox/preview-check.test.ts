@@ -80,3 +80,14 @@ test('a lost network says nothing about the server: it is told', async () => {
     ...{ code: 'unreachable', message: 'The server does not answer.' },
   });
 });
+
+test.each([
+  ['breaks off', new TypeError('terminated')],
+  ['is not whole in time', new DOMException('signal timed out', 'TimeoutError')],
+])('a refusal that %s says nothing about the server: it is told', async (_, cause) => {
+  const body = new ReadableStream({ start: (parts) => parts.error(cause) });
+  vi.stubGlobal('fetch', async () => new Response(body, { status: 503 }));
+  await expect(statusOfPage('/p/')).rejects.toMatchObject({
+    ...{ code: 'unreachable', message: 'The server does not answer.' },
+  });
+});

@@ -17,14 +17,16 @@ export const statusOfPage = (path: string): Promise<number | undefined> => statu
 
 const statusOf = async (path: string): Promise<number | undefined> => {
   const { url } = clientOf();
-  const answer = await touch(path).catch((cause: unknown) => {
+  const fail = (cause: unknown): never => {
     throw unreachable(url, cause);
-  });
+  };
+  const answer = await touch(path).catch(fail);
   if (isOfPage(answer)) {
     await drop(answer);
     return answer.status;
   }
-  const refusal = await refusalOf(url, answer);
+  // Its body may break off, or come too late.
+  const refusal = await refusalOf(url, answer).catch(fail);
   if (refusal.code === 'sandbox_unavailable' && refusal.facts.port !== undefined) return undefined;
   throw refusal;
 };

@@ -2,20 +2,25 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { uploadBytesMax } from './upload-limit.ts';
 import { useUploads } from './uploads.ts';
 
-type Put = { readonly path: string; readonly signal: AbortSignal; readonly answer: (status: number) => void };
+type Put = {
+  readonly path: string;
+  readonly body: unknown;
+  readonly signal: AbortSignal;
+  readonly answer: (status: number) => void;
+};
 let puts: Put[];
 
 /** A server that holds each upload back until the test answers it. */
 beforeEach(() => {
   puts = [];
   vi.stubGlobal('location', { origin: 'http://x.example' });
-  vi.stubGlobal('fetch', (url: string, { signal }: { readonly signal: AbortSignal }) => {
+  vi.stubGlobal('fetch', (url: string, { signal, body }: RequestInit & { readonly signal: AbortSignal }) => {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     signal.addEventListener('abort', () => reject(signal.reason));
     const error = { code: 'disk_full', message: 'no space is left', suggestions: ['Delete files.'] };
     const answer = (status: number): void =>
       resolve(Response.json(status === 200 ? {} : { error }, { status }));
-    puts.push({ path: url.split('/files/')[1] ?? '', signal, answer });
+    puts.push({ path: url.split('/files/')[1] ?? '', body, signal, answer });
     return promise;
   });
 });
@@ -82,4 +87,25 @@ test('a failed one says what to do, does not stop the others, and is tried again
   puts[1]?.answer(200);
   await sent().toEqual(['a.txt', 'b.txt', 'a.txt']);
   expect(uploads.rows.value).toMatchObject([{ state: 'sending', problem: '' }, {}, { state: 'done' }]);
+});
+
+test('of two files with one path the last is uploaded, and they are one row', async () => {
+  const uploads = useUploads('s1');
+  const last = { path: 'a.txt', file: new File(['longer'], 'a.txt') };
+  uploads.add([file('a.txt'), last]);
+  expect(uploads.rows.value.map((row) => row.file)).toEqual([last.file]);
+  await sent().toEqual(['a.txt']);
+  expect(await new Response(puts[0]?.body as BodyInit).text()).toBe('longer');
+});
+
+test('one that runs or is done is not begun again', async () => {
+  const uploads = useUploads('s1');
+  uploads.add([file('a.txt')]);
+  await sent().toEqual(['a.txt']);
+  uploads.again('a.txt');
+  expect(statesOf(uploads)).toEqual(['sending']);
+  puts[0]?.answer(200);
+  await expect.poll(() => statesOf(uploads)).toEqual(['done']);
+  uploads.again('a.txt');
+  expect(statesOf(uploads)).toEqual(['done']);
 });

@@ -17,20 +17,23 @@ export type UploadRow = {
   readonly problem: string;
 };
 
-type Uploads = {
+export type Uploads = {
   readonly rows: ShallowRef<readonly UploadRow[]>;
   /** The number of uploads that wait or run. */
   readonly open: Readonly<Ref<number>>;
-  /** Of files whose paths are relative to the workspace. */
+  /** Of files whose paths are relative to the workspace; of two with one path the last is uploaded. */
   readonly add: (files: readonly Incoming[]) => void;
   readonly cancel: (path: string) => void;
   readonly cancelAll: () => void;
+  /** Only one that was not done. */
   readonly again: (path: string) => void;
   /** Forgets those that are over. */
   readonly clear: () => void;
 };
 
 export const isOpen = ({ state }: UploadRow): boolean => state === 'waiting' || state === 'sending';
+/** It was not done, and can be tried again. */
+export const isOver = ({ state }: UploadRow): boolean => state === 'failed' || state === 'cancelled';
 
 export const useUploads = (sessionId: string): Uploads => {
   const rows = shallowRef<readonly UploadRow[]>([]);
@@ -81,7 +84,8 @@ export const useUploads = (sessionId: string): Uploads => {
     add: (files) => {
       for (const { path } of files) stop(path);
       const others = rows.value.filter(({ path }) => !files.some((one) => one.path === path));
-      rows.value = [...others, ...files.map(newRow)];
+      const last = new Map(files.map((one) => [one.path, one]));
+      rows.value = [...others, ...[...last.values()].map(newRow)];
       sendNext();
     },
     cancel,
@@ -89,6 +93,7 @@ export const useUploads = (sessionId: string): Uploads => {
       for (const { path } of rows.value) cancel(path);
     },
     again: (path) => {
+      if (!rows.value.some((row) => row.path === path && isOver(row))) return;
       change(path, { state: 'waiting', sent: 0, problem: '' });
       sendNext();
     },
