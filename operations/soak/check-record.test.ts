@@ -158,6 +158,17 @@ test('what the log says to be lost is no fault', () => {
   expect(failedLines(record)).toEqual([shown]);
 });
 
+const ofMinutes = (descriptors: readonly number[]): SoakRecord => ({
+  ...wholeRecord,
+  samples: descriptors.map((open, minute) => ({ minute, memoryMb: 300, descriptors: open, latencyMs: 1000 })),
+});
+
+test('one minute that has few or many decides nothing, and a steady growth by half does', () => {
+  expect(failedLines(ofMinutes([90, 200, 310, 290, 300, 320, 280, 300, 290, 350]))).toEqual([]);
+  const growing = Array.from({ length: 60 }, (_, minute) => 200 + (120 * minute) / 60);
+  expect(failedLines(ofMinutes(growing))).toEqual(['open files stay']);
+});
+
 test('the same growth is not judged before there is a third minute', () => {
   const samples = lastMinute({ memoryMb: 500 }).samples.filter(({ minute }) => minute !== 1 && minute !== 2);
   expect(
