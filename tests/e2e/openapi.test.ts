@@ -389,6 +389,7 @@ test('programs of a sandbox, its snapshots and a restore', async () => {
   });
   await ask('getSessionsByIdSnapshots', { path: session });
   await ask('postSessionsByIdRestore', { path: session, body: { snapshot: snapshotId } });
+  await ask('postSessionsByIdPause', { path: session });
   await ask('deleteSessionsByIdSnapshotsBySnapshotId', { path: { ...session, snapshotId } });
   await ask('deleteSessionsById', { path: session });
 });
