@@ -15,7 +15,12 @@ type WebBuildOptions = {
 };
 
 const packClients = 'operations/package-clients';
-const sourcesOutside = ['sdk', 'cli', packClients, 'shared', 'package.json', 'package-lock.json', 'LICENSE'];
+/** Of `shared`, what clients may import. */
+const sourcesOutside = [
+  ...['sdk', 'cli', packClients],
+  ...['shared/contracts', 'shared/domain', 'shared/errors.ts'],
+  ...['package.json', 'package-lock.json', 'LICENSE'],
+];
 const ignoredFolders = new Set(['dist', 'node_modules']);
 const page = 'index.html';
 

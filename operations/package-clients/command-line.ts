@@ -2,10 +2,10 @@
  * The command line client for machines without a checkout: two files without dependencies, and the manifest of a package,
  * from which the program reads its version as it does in a checkout.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { repository } from './repository.ts';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 
 const nodeVersionMin = 24;
 
@@ -22,7 +22,7 @@ else {
 export const buildCommandLine = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   await build({
-    entryPoints: [join(repository, 'cli', 'main.ts')],
+    entryPoints: [inRepository('cli/main.ts')],
     outfile: join(folder, 'dist', 'program.js'),
     bundle: true,
     format: 'esm',
@@ -38,7 +38,7 @@ export const buildCommandLine = async (folder: string): Promise<void> => {
     lineLimit: 640,
     legalComments: 'none',
   });
-  const { version, license } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+  const { version, license } = JSON.parse(await readFile(inRepository('package.json'), 'utf8'));
   const manifest = {
     name: 'sallyport',
     ...{ version, license, private: true, type: 'module' },
@@ -48,5 +48,5 @@ export const buildCommandLine = async (folder: string): Promise<void> => {
   };
   await writeFile(join(folder, 'dist', 'sallyport.js'), entry);
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
-  await writeFile(join(folder, 'LICENSE'), await readFile(join(repository, 'LICENSE')));
+  await copyFile(inRepository('LICENSE'), join(folder, 'LICENSE'));
 };

@@ -4,16 +4,16 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { makeDeclarations } from './declarations.ts';
-import { repository } from './repository.ts';
 
-const folder = join(repository, 'sdk');
+const entry = inRepository('sdk/main.ts');
 
 /** Writes into the folder `main.js`, `types` and the licence. Its former content is removed. */
 export const buildLibrary = async (dist: string): Promise<void> => {
   await rm(dist, { recursive: true, force: true });
   await build({
-    entryPoints: [join(folder, 'main.ts')],
+    entryPoints: [entry],
     outfile: join(dist, 'main.js'),
     bundle: true,
     format: 'esm',
@@ -26,10 +26,10 @@ export const buildLibrary = async (dist: string): Promise<void> => {
     lineLimit: 1024,
     legalComments: 'none',
   });
-  for (const { path, text } of makeDeclarations(join(folder, 'main.ts'))) {
+  for (const { path, text } of makeDeclarations(entry)) {
     const target = join(dist, 'types', path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, text);
   }
-  await copyFile(join(repository, 'LICENSE'), join(dist, 'LICENSE'));
+  await copyFile(inRepository('LICENSE'), join(dist, 'LICENSE'));
 };

@@ -7,20 +7,20 @@
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inRepository } from '../../infra/constructs/repository-path.ts';
 import { archiveOf } from './archive.ts';
 import { buildCommandLine } from './command-line.ts';
 import { buildLibrary } from './library.ts';
-import { repository } from './repository.ts';
 
 const target = process.argv[2];
 if (target === undefined) throw new Error('name the folder that gets the archives');
 
-const { version } = JSON.parse(await readFile(join(repository, 'sdk', 'package.json'), 'utf8'));
+const { version } = JSON.parse(await readFile(inRepository('sdk/package.json'), 'utf8'));
 
 /** In the folder `package`, as npm makes it. */
 const packLibrary = async (folder: string): Promise<void> => {
   await buildLibrary(join(folder, 'dist'));
-  await copyFile(join(repository, 'sdk', 'package.json'), join(folder, 'package.json'));
+  await copyFile(inRepository('sdk/package.json'), join(folder, 'package.json'));
   await put(`sallyport-sdk-${version}.tgz`, await archiveOf(folder, 'package'));
 };
 
@@ -31,11 +31,11 @@ const packCommandLine = async (folder: string): Promise<void> => {
 
 /** Its sources: pip makes the package of them. */
 const packPython = async (folder: string): Promise<void> => {
-  const from = join(repository, 'sdk', 'python');
+  const from = inRepository('sdk/python');
   const isSource = (path: string): boolean => !/__pycache__|\.egg-info/.test(path);
   await cp(join(from, 'src'), join(folder, 'src'), { recursive: true, filter: isSource });
   await copyFile(join(from, 'pyproject.toml'), join(folder, 'pyproject.toml'));
-  await copyFile(join(repository, 'LICENSE'), join(folder, 'LICENSE'));
+  await copyFile(inRepository('LICENSE'), join(folder, 'LICENSE'));
   await put(`sallyport-${version}.tar.gz`, await archiveOf(folder, `sallyport-${version}`));
 };
 
