@@ -50,10 +50,7 @@ export const clocksApartMsMax = 4000;
 export const connectMsMax = 60_000;
 /** The number of times that one piece of work is handed from function to function before it is left to the janitor. */
 export const turnHopsMax = 200;
-/**
- * Bytes of one tool result in the log: its event, with its names, has `eventBytesMax`. A longer one is stored as
- * a file.
- */
+/** Bytes of one tool result in the log: its event, with its names, has `eventBytesMax`. A longer one is stored as a file. */
 export const resultBytesMax = 250 * 1024;
 /** The age at which the janitor drives an accepted message whose invocation was lost, in milliseconds. */
 export const redriveAfterMs = 15_000;
@@ -70,10 +67,7 @@ export const stepTriesMax = 10;
 export const stallMsMin = 120_000;
 /** The age at which a `starting` sandbox without a task is requested again, in milliseconds. */
 export const startReissueMs = 5000;
-/**
- * The age at which ECS is asked about a task without a recorded address, in milliseconds: its state event is late
- * or lost.
- */
+/** The age at which ECS is asked about a task without a recorded address, in milliseconds: its state event is late or lost. */
 export const addressLateMs = 5000;
 /** The interval at which a caller that waits for such a task asks ECS, in milliseconds. */
 export const locateEveryMs = 5000;
