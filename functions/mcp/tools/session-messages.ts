@@ -4,7 +4,7 @@
  */
 
 import type * as z from 'zod';
-import { awaitCompletion, standingOf, type ToldEvent } from '#shared/application/session/await-completion.ts';
+import { awaitCompletion, sentBefore, type ToldEvent } from '#shared/application/session/await-completion.ts';
 import {
   type Conversed,
   messageSession,
@@ -19,7 +19,6 @@ import {
   messageArguments,
   spawnArguments,
 } from '#shared/contracts/tools/session-tool/converse.ts';
-import { oldestKept } from '#shared/domain/event-log.ts';
 import { completionWaitMsMax } from '#shared/domain/limits.ts';
 import { approvalsOf } from '#shared/domain/project.ts';
 import { defineAction } from '../action-tool.ts';
@@ -127,12 +126,7 @@ const waitFor = async (
 ): Promise<Partial<Result>> => {
   const asked = new AbortController();
   // A message that was sent before may have its answer already.
-  const known = isRepeated
-    ? {
-        standing: await standingOf(ports, session, messageId),
-        since: oldestKept(session.lastSeq) - 1,
-      }
-    : { since: lastEventIndex };
+  const known = isRepeated ? await sentBefore(ports, session, messageId) : { since: lastEventIndex };
   const { completion, lastIndex, isForgotten } = await awaitCompletion(ports, {
     sessionId: session.id,
     messageId,

@@ -6,7 +6,7 @@
  * nothing of it. Of a message that was sent before, the ring may have dropped the beginning.
  */
 
-import type { LogEvent } from '../../domain/event-log.ts';
+import { type LogEvent, oldestKept } from '../../domain/event-log.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
 import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
 import { isEnded, type Session } from '../../domain/session.ts';
@@ -53,6 +53,16 @@ export const standingOf = async (
   if ('messageId' in turn.state && turn.state.messageId === messageId) return 'running';
   return inbox.some((message) => message.messageId === messageId) ? 'waiting' : 'over';
 };
+
+/** The part of the log in which the answer of a message that was sent before may be: all that is kept. */
+export const sentBefore = async (
+  ports: Deps<'turns'>,
+  session: Pick<Session, 'id' | 'status' | 'lastSeq'>,
+  messageId: MessageId,
+): Promise<{ readonly standing: Standing; readonly since: number }> => ({
+  standing: await standingOf(ports, session, messageId),
+  since: oldestKept(session.lastSeq) - 1,
+});
 
 const told: readonly string[] = [
   'completion',

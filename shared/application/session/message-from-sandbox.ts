@@ -8,7 +8,6 @@
 
 import type { ChildPart } from '../../contracts/tools/slice-fields.ts';
 import { childSandbox } from '../../domain/child-sandbox.ts';
-import { oldestKept } from '../../domain/event-log.ts';
 import type { Flavor } from '../../domain/flavor.ts';
 import { idleLimit, type Lifetimes } from '../../domain/idle-time.ts';
 import type { MessageId, SessionId } from '../../domain/ids.ts';
@@ -24,7 +23,7 @@ import { refuseUnpriced } from '../turn/children/child-model.ts';
 import { spawnChild } from '../turn/children/spawn-child.ts';
 import { offerMessage } from '../turn/requests/accept-message.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { type Standing, standingOf } from './await-completion.ts';
+import { type Standing, sentBefore } from './await-completion.ts';
 import { descendantsOf } from './descendants.ts';
 
 type ProgramDeps = SandboxDeps & Deps<'modelPrices' | 'trees'>;
@@ -90,8 +89,8 @@ const tell = async (
     });
   const sent = { session: child.id, message: offered.messageId, isSpawned: false };
   if (offered.result === 'accepted') return { ...sent, lastIndex: child.lastSeq };
-  const standing = await standingOf(ports, child, offered.messageId);
-  return { ...sent, standing, lastIndex: oldestKept(child.lastSeq) - 1 };
+  const { standing, since } = await sentBefore(ports, child, offered.messageId);
+  return { ...sent, standing, lastIndex: since };
 };
 
 const spawn = async (ports: ProgramDeps, { id }: Session, message: SandboxMessage): Promise<SentMessage> => {
