@@ -62,8 +62,9 @@ const answerBytesMax = 6 * 1024 * 1024 + 100;
 const eventBytesMax = 1024 * 1024;
 const environmentsMax = 200;
 /**
- * Invocations of a short function at once: all share the processors of one machine, more would take each other's time, and run out of it
- * together. The others wait before they begin, where no time limit runs.
+ * Invocations of a short function at once whose caller waits: all share the processors of one machine, more would take each other's time,
+ * and run out of it together. The others wait before they begin, where no time limit runs. A function of events is no such one: frames
+ * that wait for a greeting would hold up the greeter behind others that only sleep.
  */
 const shortAtOnceMax = 32;
 const shortMsMax = 30_000;
@@ -95,7 +96,7 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
             environmentsMax: Math.min(
               environmentsMax,
               isStrict ? threadsMax : environmentsMax,
-              definition.timeoutMs <= shortMsMax ? shortAtOnceMax : environmentsMax,
+              isShort(definition) ? shortAtOnceMax : environmentsMax,
             ),
             startsMax: isStrict ? coldStartsMax : Number.POSITIVE_INFINITY,
             idleMsMax: idleMsMaxIn(options.mode),
@@ -113,6 +114,9 @@ export const openFunctionHost = (options: FunctionHostOptions): RunningFunctionH
     },
   };
 };
+
+const isShort = ({ timeoutMs, events }: FunctionDefinition): boolean =>
+  timeoutMs <= shortMsMax && events === undefined;
 
 const idleMsMaxIn = (mode: LambdaMode): number =>
   mode.kind === 'strict' ? (mode.idleMsMax ?? idleMsMaxDefault) : Number.POSITIVE_INFINITY;

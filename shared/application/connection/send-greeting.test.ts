@@ -224,6 +224,34 @@ test('one that closes while it is greeted gets nothing else', async () => {
   expect(frames.map(({ type }) => type)).toEqual(['system:ready']);
 });
 
+test.each(['session', 'approver'] as const)(
+  'a client of kind %s that has left before its first frame is not waited for',
+  async (kind) => {
+    const { ports } = openQuietPorts();
+    const session = newSession();
+    await ports.sessions.create(session, {});
+    const principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'h' } as const;
+    const sessionId = kind === 'session' ? { sessionId: session.id } : {};
+    await ports.connections.put({ id: connectionId, principal, connectedAt: 1, ...sessionId });
+    let posts = 0;
+    const sockets = {
+      ...ports.sockets,
+      post: async () => {
+        posts += 1;
+        if (posts === 3) await ports.connections.remove(connectionId);
+        return 'gone' as const;
+      },
+    };
+    const mcpServers = fake<McpServerStore>({ list: async () => [] });
+    const tokens = fake<TokenStore>({ get: async () => undefined });
+    const beside = { sockets, mcpServers, tokens, recursionDepthMax: 0, checkProvider: () => undefined };
+    const begunAt = ports.world.now();
+    await sendGreeting({ ...ports, ...beside }, { connectionId });
+    expect(posts).toBe(8);
+    expect(ports.world.now() - begunAt).toBeLessThan(500);
+  },
+);
+
 test('one whose greeter fails is closed', async () => {
   let closings = 0;
   const checkProvider = () => {

@@ -8,8 +8,8 @@
  * before this one came: then publishers pass it over for a second more, and the log is read before and after. A connection that the
  * greeter cannot greet, or not in time, is closed, so that its client connects again.
  *
- * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while. A client that reads slowly is
- * waited for, for a while.
+ * The gateway refuses posts until `$connect` has returned, so the first one is retried for a while, unless `$disconnect` has come. A
+ * client that reads slowly is waited for, for a while.
  */
 
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
@@ -32,6 +32,8 @@ import { openPostInOrder, type PostInOrder } from './post-in-order.ts';
 
 const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
+/** A client that came and left is looked for after so many refusals: a crowd of them would keep as many functions for the whole time. */
+const refusalsPerLook = 8;
 const replayPageEvents = 200;
 
 export const sendGreeting = async (
@@ -218,16 +220,18 @@ const readyFrame = async (ports: ConnectionDeps, session: Session): Promise<Fram
   return frame(ports, session, { type: 'system:ready', data });
 };
 
-/** False when the client never came, or others may have posted to it, since it is late. */
+/** False when the client never came, or has left, or others may have posted to it, since it is late. */
 const postFirst = async (
-  { sockets, world }: ConnectionDeps,
+  { connections, sockets, world }: ConnectionDeps,
   { id, greetBy = Number.POSITIVE_INFINITY }: Pick<Connection, 'id' | 'greetBy'>,
   first: string,
 ): Promise<boolean> => {
-  for (let attempt = 0; attempt < firstPostTriesMax; attempt += 1) {
+  for (let refusals = 0; refusals < firstPostTriesMax; ) {
     if (world.now() >= greetBy - clocksApartMsMax) return false;
     if ((await sockets.post(id, first)) === 'sent') return true;
-    await world.sleep(firstPostPauseMs * (1 + attempt / 4));
+    await world.sleep(firstPostPauseMs * (1 + refusals / 4));
+    refusals += 1;
+    if (refusals % refusalsPerLook === 0 && (await connections.get(id)) === undefined) return false;
   }
   return false;
 };
