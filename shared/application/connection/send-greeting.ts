@@ -1,6 +1,6 @@
 /**
- * Greets a new connection: sends it `system:ready`, the replay it asked for, and the approval that waits, if one does. A replay
- * that begins below the log is preceded by a frame that says so. A connection without a session receives the number of waiting calls.
+ * Greets a new connection: sends it `system:ready`, the replay it asked for, and the approvals that wait (catch-up.ts). A connection without
+ * a session receives the number of waiting calls.
  *
  * Only this greeter posts to a connection of a session before `system:ready`: publishers pass over a subscriber that was not greeted. It
  * posts that frame, marks the subscriber as greeted, and only then reads the log: it sends what was logged since the
@@ -12,29 +12,25 @@
  * client that reads slowly is waited for, for a while.
  */
 
-import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
-import { oldestKept } from '../../domain/event-log.ts';
+import { type Frame, unnumberedFrame } from '../../contracts/frames.ts';
 import { seenMsMax } from '../../domain/features.ts';
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { clocksApartMsMax, subscriberRefreshMs } from '../../domain/limits.ts';
 import { openerOf } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
-import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
-import { waitingCall } from '../../domain/turn/waiting-call.ts';
 import { errorBody, isAppError } from '../../errors.ts';
 import type { Connection } from '../../ports/connections.ts';
 import type { ConnectionDeps } from '../deps.ts';
 import { waitingFrameFor } from '../events/publisher.ts';
-import { descendantsOf } from '../session/descendants.ts';
 import { offerTools } from '../turn/model/offer-tools.ts';
-import { openPostInOrder, type PostInOrder } from './post-in-order.ts';
+import { openCatchUp, runsBelow } from './catch-up.ts';
+import { openPostInOrder } from './post-in-order.ts';
 
 const firstPostTriesMax = 60;
 const firstPostPauseMs = 25;
 /** A client that came and left is looked for after so many refusals: a crowd of them would keep as many functions for the whole time. */
 const refusalsPerLook = 8;
-const replayPageEvents = 200;
 
 export const sendGreeting = async (
   ports: ConnectionDeps,
@@ -94,12 +90,10 @@ const join = async (
   { session, turn, knownFrom }: Joined,
 ): Promise<void> => {
   const { id, sessionId, since } = connection;
-  const isBusy =
-    session.status === 'running' ||
-    (await ifReadable(ports, session, runningBelow(ports, session))).length > 0;
+  const isBusy = session.status === 'running' || (await runsBelow(ports, session));
   const joining = isBusy ? { joinBy: knownFrom + clocksApartMsMax } : undefined;
   if (!(await ports.connections.greeted(sessionId, id, joining))) return;
-  const pass = openPasses(ports, { post: openPostInOrder(ports, id), session, turn });
+  const pass = openCatchUp(ports, { post: openPostInOrder(ports, id), session, turn });
   // A client may keep a number from before a backup was restored, which is beyond the log.
   let last: number | undefined = Math.min(since ?? session.lastSeq, session.lastSeq);
   if (isBusy) {
@@ -109,25 +103,6 @@ const join = async (
     if (!(await ports.connections.greeted(sessionId, id))) return;
   }
   await pass(last, since === undefined ? ports.world.now() + clocksApartMsMax : Number.POSITIVE_INFINITY);
-};
-
-type Passing = Pick<Replay, 'post' | 'session'> & Pick<Joined, 'turn'>;
-
-/** Each pass sends what was logged since the last, and the calls that wait for a person, each once; undefined when the connection has gone. */
-const openPasses = (ports: ConnectionDeps, { post, session, turn }: Passing) => {
-  const sent = new Set<string>();
-  return async (since: number, until: number): Promise<number | undefined> => {
-    const last = await replay(ports, { post, session, since, until });
-    if (last === undefined) return undefined;
-    const below = await ifReadable(ports, session, waitingBelow(ports, session));
-    for (const request of [await waitingApproval(ports, session, turn), ...below]) {
-      const name = `${request?.sessionId} ${request?.data['callId']}`;
-      if (request === undefined || sent.has(name)) continue;
-      sent.add(name);
-      if (!(await post(JSON.stringify(request)))) return undefined;
-    }
-    return last;
-  };
 };
 
 /** Another invocation may have greeted it; and one of a release before this says nothing of it. */
@@ -172,40 +147,10 @@ const replayToApprover = async (
   await openPostInOrder(ports, id)(await waitingFrameFor(ports, principal));
 };
 
-const runningBelow = async ({ sessions }: ConnectionDeps, session: Session): Promise<readonly Session[]> => {
-  // The first child may have come, and asked, before the connection was greeted.
-  const hasChildren = session.hasChildren ?? (await sessions.get(session.id))?.hasChildren;
-  if (hasChildren === undefined) return [];
-  return (await descendantsOf(sessions, session)).filter(({ status }) => status === 'running');
-};
-
-/** The approvals that wait in the session's descendants: without a number, since it belongs to another log. */
-const waitingBelow = async (
-  ports: ConnectionDeps,
-  session: Session,
-): Promise<readonly (Frame | undefined)[]> => {
-  const waiting = (await runningBelow(ports, session)).map(async ({ id }) => {
-    const child = await ports.turns.getWithTurn(id);
-    return child && waitingApproval(ports, child.session, child.turn);
-  });
-  return (await Promise.all(waiting)).map((request) => request && { ...request, seq: null });
-};
-
-/** One that cannot be read must not close each connection to the root: the list of pending approvals has its call. */
-const ifReadable = async <T>(
-  { telemetry }: ConnectionDeps,
-  { id: sessionId }: Session,
-  below: Promise<readonly T[]>,
-): Promise<readonly T[]> =>
-  below.catch((error: unknown) => {
-    telemetry.error('the descendants of a session were not read', { sessionId, error });
-    return [];
-  });
-
 const frame = (
   { world }: ConnectionDeps,
   { id: sessionId }: Session,
-  { type, data }: { type: 'system:ready' | 'system' | 'error'; data: Frame['data'] },
+  { type, data }: { type: 'system:ready' | 'error'; data: Frame['data'] },
 ): Frame => unnumberedFrame(type, { sessionId, at: world.now(), data });
 
 const demoNote = 'The demo provider is no language model: it runs the commands that a message contains.';
@@ -234,60 +179,4 @@ const postFirst = async (
     if (refusals % refusalsPerLook === 0 && (await connections.get(id)) === undefined) return false;
   }
   return false;
-};
-
-type Replay = {
-  readonly post: PostInOrder;
-  readonly session: Session;
-  readonly since: number;
-  /** Epoch milliseconds: later events have come by themselves, whichever function's clock they have. */
-  readonly until: number;
-};
-
-/** The number of the last event that was sent, or skipped; undefined when the connection has gone, or was closed, before the end. */
-const replay = async (
-  ports: ConnectionDeps,
-  { post, session, since, until }: Replay,
-): Promise<number | undefined> => {
-  const oldestIndex = oldestKept(session.lastSeq);
-  if (since < oldestIndex - 1) {
-    const data = { kind: 'events_purged', oldestIndex };
-    if (!(await post(JSON.stringify(frame(ports, session, { type: 'system', data }))))) return undefined;
-  }
-  let last = Math.max(since, oldestIndex - 1);
-  for (let hasMore = true; hasMore; ) {
-    const page = await ports.eventLog.read(session.id, { since: last, eventsMax: replayPageEvents });
-    for (const event of page.events) {
-      if (event.at > until) return last;
-      if (!(await post(JSON.stringify(eventFrame(session.id, event))))) return undefined;
-      last = event.seq;
-    }
-    hasMore = page.hasMore;
-  }
-  return last;
-};
-
-/** Events that are read at once, the newest first: others may have come since the call was asked. */
-const lookedEvents = 100;
-
-/** The request for the waiting call, as the log has it: with its own number, or without one when the log has dropped it. */
-const waitingApproval = async (
-  { eventLog }: ConnectionDeps,
-  { id, lastSeq }: Session,
-  { state }: TurnRecord,
-): Promise<Frame | undefined> => {
-  const waiting = waitingCall(state);
-  if (waiting === undefined || state.kind !== 'deciding') return undefined;
-  const oldest = oldestKept(lastSeq);
-  for (let to = lastSeq; to >= oldest; to -= lookedEvents) {
-    const since = Math.max(oldest - 1, to - lookedEvents);
-    const { events } = await eventLog.read(id, { since, eventsMax: to - since });
-    const request = events.findLast(
-      (event) => event.type === 'tool:approval_required' && event.data.callId === waiting.callId,
-    );
-    if (request !== undefined) return eventFrame(id, request);
-  }
-  const request = approvalRequest(state.turnId, waiting, state.calls);
-  const at = Date.parse(waiting.askedAt);
-  return { ...eventFrame(id, { ...request, seq: -1, at }), seq: null };
 };
