@@ -102,7 +102,8 @@ const replaceFolder = async (from: string, to: string): Promise<void> => {
   await Promise.all(old.map((path) => rm(join(to, path), { force: true })));
 };
 
-const filesBelow = async (folder: string): Promise<readonly string[]> => {
+/** Relative to the folder. */
+export const filesBelow = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())

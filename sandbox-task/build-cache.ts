@@ -61,7 +61,7 @@ const isMissing = async (path: string): Promise<boolean> =>
   );
 
 const nameOf = async (sources: readonly string[]): Promise<string> => {
-  const paths = (await Promise.all(sources.map(filesBelow))).flat().toSorted();
+  const paths = (await Promise.all(sources.map(sourcesBelow))).flat().toSorted();
   const states = await Promise.all(
     paths.map(async (path) => {
       const { mtimeMs, size } = await stat(path);
@@ -71,7 +71,7 @@ const nameOf = async (sources: readonly string[]): Promise<string> => {
   return createHash('sha256').update(states.join('\n')).digest('hex').slice(0, 16);
 };
 
-const filesBelow = async (path: string): Promise<readonly string[]> => {
+const sourcesBelow = async (path: string): Promise<readonly string[]> => {
   const { isFile } = await stat(path).then((found) => ({ isFile: found.isFile() }));
   if (isFile) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });

@@ -7,10 +7,10 @@
  */
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
+import { revokeByClient } from '#shared/application/access/connected-clients.ts';
 import { checkRequest, isResource } from '#shared/application/access/consent.ts';
 import { recordRefusal } from '#shared/application/access/record-refusal.ts';
 import { registerClient } from '#shared/application/access/register-client.ts';
-import { revokeByClient } from '#shared/application/access/revoke-token.ts';
 import type { AuditDeps, Deps } from '#shared/application/deps.ts';
 import { withoutNulls } from '#shared/contracts/absent-fields.ts';
 import { header } from '#shared/contracts/credentials.ts';

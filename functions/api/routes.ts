@@ -1,18 +1,21 @@
-/** The table of routes: method, path, and the file that answers. */
+/** The table of routes: method, path, and the file that answers. The smallest are answered here. */
 
 import { issueTicket } from '#shared/application/access/authenticate.ts';
 import type { AccessDeps, Deps, ProjectDeps, ScheduleDeps, WebhookDeps } from '#shared/application/deps.ts';
 import type { StatsSettings } from '#shared/application/sandbox/resource-stats.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';
+import { searchSessions } from '#shared/application/session/search-sessions.ts';
 import { accessAnswer, accessView, ticketAnswer } from '#shared/contracts/rest/access-view.ts';
 import { openApiAnswer } from '#shared/contracts/rest/deployment-view.ts';
+import { foundView, searchAnswer, searchQuery } from '#shared/contracts/rest/search-view.ts';
 import type { CheckTimes } from '#shared/domain/mcp/health.ts';
 import type { ProviderName } from '#shared/domain/model.ts';
 import type { PriceTable } from '#shared/domain/price.ts';
+import { searchedSessionsMax } from '#shared/domain/search.ts';
 import type { TreeLimits } from '#shared/domain/session-tree.ts';
 import type { TurnLimits } from '#shared/domain/turn/turn.ts';
 import { auditRoutes, tokenRoutes } from './access-routes.ts';
-import { type ApiRoute, json, principalOf } from './api-route.ts';
+import { type ApiRoute, json, principalOf, queryOf } from './api-route.ts';
 import { type ApprovalPorts, approvalRoutes } from './approval-routes.ts';
 import { codeRoutes } from './code-routes.ts';
 import { type ConnectedClientPorts, connectedClientRoutes } from './connected-client-routes.ts';
@@ -26,13 +29,11 @@ import type { Preview } from './preview-routes.ts';
 import { processRoutes } from './process-routes.ts';
 import { programRoutes } from './program-routes.ts';
 import { projectRoutes, secretRoutes } from './project-routes.ts';
-import { sandboxRoutes } from './sandbox-routes.ts';
+import { sandboxRoutes, templateRoutes } from './sandbox-routes.ts';
 import { scheduleRoutes } from './schedule-routes.ts';
-import { searchRoute } from './search-route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { type SnapshotPorts, snapshotRoutes } from './snapshot-routes.ts';
 import { statsRoutes } from './stats-routes.ts';
-import { templateRoutes } from './template-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workspaceRoutes } from './workspace-routes.ts';
 
@@ -107,6 +108,23 @@ export const routes = (api: Api): readonly ApiRoute[] => [
   ...templateRoutes(api),
   openApiRoute,
 ];
+
+const searchRoute = ({ ports }: Pick<Api, 'ports'>): ApiRoute => ({
+  method: 'GET',
+  path: '/api/search',
+  needs: 'own:read',
+  contract: {
+    summary: 'Find sessions by words of their titles and messages',
+    query: searchQuery,
+    answers: { 200: searchAnswer },
+    errors: ['project_not_found'],
+  },
+  handler: async (event) => {
+    const search = { ...queryOf(event, searchQuery), principal: principalOf(event) };
+    const { found, ...rest } = await searchSessions(ports, { ...search, sessionsMax: searchedSessionsMax });
+    return json(200, { found: found.map(foundView), ...rest });
+  },
+});
 
 /** The contract of this API, as `npm run openapi` wrote it beside this file. */
 const openApiRoute: ApiRoute = {

@@ -1,10 +1,13 @@
-/** The log of a session's sandbox, and its ports that are leased for preview. */
+/** The templates that sandboxes can be started from, the log of a session's sandbox, and its ports that are leased for preview. */
 
+import type { KnownTemplates } from '#shared/application/sandbox/known-template.ts';
 import { leasePreviewPort, requirePreviewPort } from '#shared/application/sandbox/lease-preview-port.ts';
 import { readLogs } from '#shared/application/sandbox/read-logs.ts';
 import { iso } from '#shared/contracts/fields.ts';
 import { leaseBody } from '#shared/contracts/rest/bodies.ts';
+import { templatesAnswer } from '#shared/contracts/rest/deployment-view.ts';
 import { logsAnswer, portAnswer, portsAnswer } from '#shared/contracts/rest/workspace-view.ts';
+import { languageContents, languageOf, languages, type Template } from '#shared/domain/template.ts';
 import {
   acquireForRequest,
   insideErrors,
@@ -68,3 +71,40 @@ const portView = (sessionId: string, port: number) => ({
   port,
   path: `/api/sessions/${sessionId}/ports/${port}/`,
 });
+
+type TemplateSettings = {
+  /** The template of sessions that name none. */
+  readonly template: Template;
+  readonly templates?: KnownTemplates;
+};
+
+/** The platform's own images, and those of the operator. */
+export const templateRoutes = ({
+  settings,
+}: {
+  readonly settings: TemplateSettings;
+}): readonly ApiRoute[] => [
+  {
+    method: 'GET',
+    path: '/api/templates',
+    needs: 'global:read',
+    contract: { summary: 'List the templates of sandboxes', answers: { 200: templatesAnswer } },
+    handler: async () => json(200, { templates: listed(settings) }),
+  },
+];
+
+const listed = ({ template, templates: { named, problem } = { named: [] } }: TemplateSettings) => {
+  const own = languages.map((name) => ({ name, ...languageContents[name] }));
+  // Where an image comes from is the operator's.
+  const more = named.map(({ name, description = '' }) => ({
+    name,
+    description,
+    packages: [],
+    ...(problem === undefined ? {} : { problem }),
+  }));
+  return [...own, ...more].map((each) => ({
+    ...each,
+    language: languageOf(each.name),
+    isDefault: each.name === template,
+  }));
+};

@@ -1,4 +1,17 @@
-/** The use cases of what few connections send or what none waits for: one chunk, which the first of them loads. */
+/**
+ * The use cases of what few connections send or what none waits for, and the ports that only they ask: the requests into a sandbox, its
+ * saved files, and terminals. One chunk, which the first of them loads.
+ */
+import type { LambdaClient } from '@aws-sdk/client-lambda';
+import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
+import { makeTerminalStore } from '#shared/adapters/aws/dynamo/terminal-store.ts';
+import { openSandboxLink, openSavedFiles } from '#shared/adapters/aws/open-sandbox-link.ts';
+import { systemWorld } from '#shared/adapters/system-world.ts';
+import { openAttacher } from '#shared/application/process/attach-terminal.ts';
+import type { Environment } from '#shared/config/environment.ts';
+import type { FollowerStarter } from '#shared/ports/invoker.ts';
+import type { Correlation } from '#shared/ports/telemetry.ts';
+
 export { closeConnection } from '#shared/application/connection/close-connection.ts';
 export { resetHistory } from '#shared/application/session/reset-history.ts';
 export { answerCall, declareTools } from '#shared/application/turn/requests/caller-tools.ts';
@@ -7,4 +20,19 @@ export { checkAttachments } from '#shared/application/turn/requests/check-attach
 export { decideCall } from '#shared/application/turn/requests/decide-call.ts';
 export { endSession } from '#shared/application/turn/requests/end-session.ts';
 export { answerTerminal } from './answer-terminal.ts';
-export { openSeldomPorts } from './seldom-ports.ts';
+
+type Opening = {
+  readonly table: Table;
+  readonly lambda: LambdaClient;
+  readonly correlation: Correlation;
+  readonly followerStarter: FollowerStarter;
+};
+
+export const openSeldomPorts = (
+  environment: Environment<'socket'>,
+  { table, lambda, correlation, followerStarter }: Opening,
+) => ({
+  attachTerminal: openAttacher({ terminals: makeTerminalStore(table), followerStarter, world: systemWorld }),
+  link: openSandboxLink(environment, { lambda, correlation }),
+  savedFiles: openSavedFiles(environment, { lambda, correlation }),
+});

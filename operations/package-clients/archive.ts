@@ -3,26 +3,19 @@
  *
  * A lock file of npm or pip holds the hash of an archive, so neither times nor owners are in it.
  */
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { encodeTarHeader, tarEnd, tarPadding } from '#shared/contracts/tar.ts';
+import { filesBelow } from '../../local/web-build.ts';
 
 /** `prefix` is the folder that the files have in the archive. */
 export const archiveOf = async (folder: string, prefix: string): Promise<Buffer> => {
   const parts: Uint8Array[] = [];
-  for (const path of await filesBelow(folder)) {
+  for (const path of (await filesBelow(folder)).toSorted()) {
     const bytes = await readFile(join(folder, path));
     const entry = { path: `${prefix}/${path}`, mode: 0o644, mtimeMs: 0, size: bytes.length };
     parts.push(encodeTarHeader({ ...entry, type: 'file' }), bytes, new Uint8Array(tarPadding(bytes.length)));
   }
   return gzipSync(Buffer.concat([...parts, tarEnd()]));
-};
-
-const filesBelow = async (folder: string): Promise<readonly string[]> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .sort();
 };

@@ -6,7 +6,6 @@
  */
 import { wholeEnd } from '../../wire/code-points.ts';
 import type { ProcessStream } from '../../wire/process-messages.ts';
-import { createStreamMarks, type StreamMarks } from './stream-marks.ts';
 
 type LogPiece = { readonly stream: ProcessStream; readonly offset: number; readonly bytes: Buffer };
 
@@ -120,5 +119,32 @@ export const createProcessLog = (): ProcessLog => {
       from = to;
       ring = createRing(0);
     },
+  };
+};
+
+/** A bit for each byte of a ring: set where the byte is of stderr. */
+type StreamMarks = {
+  /** All from the first position to before the last one. */
+  readonly set: (from: number, to: number, isOfStderr: boolean) => void;
+  readonly has: (position: number) => boolean;
+  readonly bytesHeld: () => number;
+};
+
+const createStreamMarks = (bytesMax: number): StreamMarks => {
+  const bits = new Uint8Array(Math.ceil(bytesMax / 8));
+  const setOne = (position: number, isOfStderr: boolean): void => {
+    const byte = bits[position >> 3] ?? 0;
+    const bit = 1 << (position & 7);
+    bits[position >> 3] = isOfStderr ? byte | bit : byte & ~bit;
+  };
+  return {
+    set: (from, to, isOfStderr) => {
+      let at = from;
+      for (; at < to && (at & 7) !== 0; at += 1) setOne(at, isOfStderr);
+      if (at < to) bits.fill(isOfStderr ? 255 : 0, at >> 3, to >> 3);
+      for (at = Math.max(at, to & ~7); at < to; at += 1) setOne(at, isOfStderr);
+    },
+    has: (position) => (((bits[position >> 3] ?? 0) >> (position & 7)) & 1) === 1,
+    bytesHeld: () => bits.length,
   };
 };

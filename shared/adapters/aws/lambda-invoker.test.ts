@@ -3,8 +3,7 @@ import type { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { expect, test } from 'vitest';
 import type { SessionId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { ScheduleId } from '#shared/domain/schedule/schedule.ts';
-import { makeInvoker } from './lambda-invoker.ts';
-import { makeNoticeSender } from './notice-sender.ts';
+import { makeInvoker, makeNoticeSender } from './lambda-invoker.ts';
 import { makeScheduleDispatcher } from './schedule-dispatcher.ts';
 import { makeWebhookDispatcher } from './webhook-dispatcher.ts';
 

@@ -1,6 +1,12 @@
-/** `Invoker` over asynchronous Lambda invocations. */
+/** `Invoker` and `NoticeSender` over asynchronous Lambda invocations. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { FollowerStarter, Forgetter, Invoker, SandboxReturner } from '#shared/ports/invoker.ts';
+import type {
+  FollowerStarter,
+  Forgetter,
+  Invoker,
+  NoticeSender,
+  SandboxReturner,
+} from '#shared/ports/invoker.ts';
 import type { Correlation } from '#shared/ports/telemetry.ts';
 
 /** The functions that a function may invoke. */
@@ -44,3 +50,11 @@ export const makeInvoker = (
       invoke('terminal', { connectionId, processId, run }),
   };
 };
+
+export const makeNoticeSender = (
+  client: LambdaClient,
+  FunctionName: string,
+  correlation: Pick<Correlation, 'id'>,
+): NoticeSender => ({
+  sendNotices: (notices) => invokeLater(client, FunctionName, correlation)({ notices }),
+});

@@ -2,18 +2,20 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
 import type { Template } from '#shared/domain/template.ts';
+import type { SandboxHost } from '#shared/ports/sandbox.ts';
 import type { Correlation } from '#shared/ports/telemetry.ts';
 import { makeSandboxAuthority } from '../egress/sandbox-authority.ts';
 import { loadOnce } from '../load-once.ts';
 import { makeSandboxCalls } from '../sandbox/sandbox-calls.ts';
+import { attemptsMax } from './clients.ts';
 import { makeSandboxLog } from './dynamo/sandbox-log.ts';
 import type { Table } from './dynamo/table.ts';
 import { makeWorkspaceStore } from './dynamo/workspace-store.ts';
+import type { EcsPlacement } from './ecs-sandbox-host.ts';
 import { makeEnvironments } from './environments.ts';
 import { makeSandboxLink } from './lambda-sandbox-link.ts';
 import { makeSavedFiles } from './lambda-saved-files.ts';
 import { makeWorkspaceArchive, type SharedVolumeKind } from './lambda-workspace-archive.ts';
-import { openSandboxHost } from './open-sandbox-host.ts';
 import { bearerHashOf, bearerOf } from './sandbox-bearer.ts';
 import { resolveSecret } from './setting-secrets.ts';
 
@@ -94,5 +96,24 @@ export const openSandboxes = (
       bearerHash: (workspaceId: WorkspaceId, generation: number) =>
         bearerHashOf(secret, workspaceId, generation),
     };
+  };
+};
+
+/** The client of ECS is loaded when a sandbox is first started, stopped or looked for. */
+const openSandboxHost = (placement: EcsPlacement): SandboxHost => {
+  const load = loadOnce(async () => {
+    const [{ ECSClient }, { makeSandboxHost }] = await Promise.all([
+      import('@aws-sdk/client-ecs'),
+      import('./ecs-sandbox-host.ts'),
+    ]);
+    return makeSandboxHost(new ECSClient({ maxAttempts: attemptsMax }), placement);
+  });
+  return {
+    start: async (task) => (await load()).start(task),
+    stop: async (taskArn, reason) => (await load()).stop(taskArn, reason),
+    running: async function* () {
+      yield* (await load()).running();
+    },
+    describe: async (taskArns) => (await load()).describe(taskArns),
   };
 };

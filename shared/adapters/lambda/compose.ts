@@ -19,8 +19,7 @@ import { makeTokenStore } from '../aws/dynamo/token-store.ts';
 import { makeTurnStore } from '../aws/dynamo/turn-store.ts';
 import { makeWebhookStore } from '../aws/dynamo/webhooks.ts';
 import { makeWorkspaceStore } from '../aws/dynamo/workspace-store.ts';
-import { makeInvoker } from '../aws/lambda-invoker.ts';
-import { makeNoticeSender } from '../aws/notice-sender.ts';
+import { makeInvoker, makeNoticeSender } from '../aws/lambda-invoker.ts';
 import { systemWorld } from '../system-world.ts';
 import type { LambdaRuntime } from './lambda-runtime.ts';
 

@@ -1,12 +1,12 @@
 /**
  * GPT, through OpenAI's SDK: one streamed Responses request for each answer, or one of chat completions where the operator
- * says that the server speaks those.
+ * says that the server speaks those: Ollama, vLLM, llama.cpp and gateways, which count no tokens of a request and often need no key.
  *
  * Lists the models that answer in text and are not shut down. OpenAI's list does not state a model's purpose, so
  * the kinds without conversations are left out by name.
  */
 import OpenAI from 'openai';
-import type { ListedModel } from '#shared/domain/model.ts';
+import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';
 import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import {
@@ -18,7 +18,8 @@ import {
   upTo,
 } from './model-backend.ts';
 import { readAnswer } from './openai-answer.ts';
-import { streamChat } from './openai-chat.ts';
+import { readChatAnswer } from './openai-chat-answer.ts';
+import { chatRequest } from './openai-chat-input.ts';
 import {
   isNotFound,
   isPassing,
@@ -56,26 +57,9 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
     logLevel: 'off',
   });
   const models = { listModels: () => listModels(client), hasModel: (id: string) => hasModel(client, id) };
-  if (api === 'chat') return { stream: streamChat(client, toolNameRule), ...models };
+  if (api === 'chat') return { stream: streamChat(client), ...models };
   return {
-    stream: (request, signal, caller) => {
-      const names = toolNamesOf(request, toolNameRule);
-      return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
-        {
-          provider: 'openai',
-          send: (sending, heard) =>
-            client.responses.create(responseRequest(request, names, sending), { signal: heard }),
-          read: (modelRef) => readAnswer({ names, modelRef }),
-          isPassing,
-          isRefusedThinking,
-          isRefusedState,
-          isRefusedRequest,
-          translate: (error) => translateError(error, request.model),
-        },
-        request,
-        { signal, ...caller },
-      );
-    },
+    stream: streamResponses(client),
     count: async (request, signal) => {
       const body = countRequest(request, toolNamesOf(request, toolNameRule));
       const options = { signal, timeout: countMsMax };
@@ -89,6 +73,48 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
     ...models,
   };
 };
+
+/** The parts of a stream that both wires have. */
+const partsOfBoth = ({ model }: ModelRequest) => ({
+  provider: 'openai' as const,
+  isPassing,
+  isRefusedThinking,
+  isRefusedState,
+  isRefusedRequest,
+  translate: (error: unknown) => translateError(error, model),
+});
+
+const streamResponses =
+  (client: OpenAI): ModelBackend['stream'] =>
+  (request, signal, caller) => {
+    const names = toolNamesOf(request, toolNameRule);
+    return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
+      {
+        ...partsOfBoth(request),
+        send: (sending, heard) =>
+          client.responses.create(responseRequest(request, names, sending), { signal: heard }),
+        read: (modelRef) => readAnswer({ names, modelRef }),
+      },
+      request,
+      { signal, ...caller },
+    );
+  };
+
+const streamChat =
+  (client: OpenAI): ModelBackend['stream'] =>
+  (request, signal, caller) => {
+    const names = toolNamesOf(request, toolNameRule);
+    return streamAnswer<OpenAI.Chat.ChatCompletionChunk>(
+      {
+        ...partsOfBoth(request),
+        send: (sending, heard) =>
+          client.chat.completions.create(chatRequest(request, names, sending), { signal: heard }),
+        read: (modelRef) => readChatAnswer({ names, modelRef }),
+      },
+      request,
+      { signal, ...caller },
+    );
+  };
 
 const listModels = async (client: OpenAI): Promise<readonly ListedModel[]> => {
   try {

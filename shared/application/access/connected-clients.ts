@@ -1,4 +1,7 @@
-/** Clients that people connected to `/mcp`: listed and ended by the person who connected them, and ended with their credential (OA8). */
+/**
+ * Clients that people connected to `/mcp`: listed and ended by the person who connected them, ended by the client itself, and ended with
+ * their credential (OA8).
+ */
 import { projectOf } from '../../domain/access.ts';
 import { type Consent, type Grant, holderOf, holderOfToken } from '../../domain/oauth/grant.ts';
 import { isExpired, ownerOf, type Principal } from '../../domain/principal.ts';
@@ -37,6 +40,24 @@ const endOf = async (ports: EndDeps, holder: string, principal: Principal): Prom
   const those = ended.flatMap((grant) => grant ?? []);
   for (const grant of those) await record(ports, grant, { action: 'client.disconnect', by: principal });
   return those.length;
+};
+
+type Revocation = { readonly text: string; readonly clientId: string };
+
+/**
+ * Revocation of a token by its client (RFC 7009): either token of a grant ends it. A token of another client, or an unknown one,
+ * changes nothing.
+ */
+export const revokeByClient = async (
+  ports: AuditDeps & Deps<'grants' | 'tokens' | 'protocol'>,
+  { text, clientId }: Revocation,
+): Promise<void> => {
+  const family =
+    ports.protocol.familyOf(text) ?? (await ports.tokens.get(ports.world.sha256(text)))?.client?.family;
+  const grant = family === undefined ? undefined : await ports.grants.get(family);
+  if (grant?.client.id !== clientId) return;
+  const ended = await ports.grants.end(grant.family);
+  if (ended !== undefined) await record(ports, ended, { action: 'client.disconnect' });
 };
 
 type Event = {

@@ -4,11 +4,12 @@
  *
  * The output of a process that was lost with its sandbox is its end alone.
  */
+import { readOutputEvent } from '../../contracts/output-event.ts';
+import type { WorkspaceId } from '../../domain/ids.ts';
 import { outputSliceMs } from '../../domain/limits.ts';
 import type { Session } from '../../domain/session.ts';
-import type { ProcessDeps } from '../deps.ts';
+import type { Deps, ProcessDeps } from '../deps.ts';
 import { requireRecord } from './list-processes.ts';
-import { recordExit } from './record-exit.ts';
 import { askProcess } from './use-process.ts';
 
 export type OutputRequest = {
@@ -31,7 +32,7 @@ export const followOutput = async (
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const { value, done } = await reader.read();
     if (value !== undefined) {
-      last = `${last}${new TextDecoder('latin1').decode(value.subarray(-markBytesMax))}`.slice(-markBytesMax);
+      last = endOf(last, value, markBytesMax);
       controller.enqueue(value);
     }
     if (!done) return;
@@ -92,3 +93,32 @@ export const openSlice = async (
 };
 
 const eventText = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** Records the end of a process as its output passes, before its reader learns of it: a later loss of the sandbox is not its. */
+const recordExit = (
+  { processes, world }: Deps<'processes' | 'world'>,
+  workspace: WorkspaceId,
+  id: string,
+): TransformStream<Uint8Array, Uint8Array> => {
+  let last = '';
+  return new TransformStream({
+    transform: async (chunk, controller) => {
+      last = endOf(last, chunk, exitBytesMax);
+      const exit = readOutputEvent(exitEvent.exec(last)?.[1] ?? '');
+      if (exit?.type === 'exit' && exit.lost === undefined)
+        await processes.end(workspace, id, {
+          at: world.now(),
+          ...(exit.exitCode === null ? {} : { exitCode: exit.exitCode }),
+        });
+      controller.enqueue(chunk);
+    },
+  });
+};
+
+/** An exit is the last event of its stream. */
+const exitEvent = /(?:^|\n\n)(event: exit\n[^\n]*)\n\n$/;
+const exitBytesMax = 256;
+
+/** The last bytes of a stream, of which `last` came before the chunk. */
+const endOf = (last: string, chunk: Uint8Array, bytesMax: number): string =>
+  `${last}${new TextDecoder('latin1').decode(chunk.subarray(-bytesMax))}`.slice(-bytesMax);

@@ -6,13 +6,13 @@
 
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { lastSaveMsMax, lastSaveTriesMax, orphanAgeMs, stopRetryMs } from '../../domain/limits.ts';
+import { sourcesLeft } from '../../domain/pins.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
 import { isLastSaveOpen, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
 import type { HostTask } from '../../ports/sandbox.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { recordLastEnds } from './kept-by-processes.ts';
 import { recordStopped } from './record-stopped.ts';
-import { releaseForkPins } from './release-fork-pins.ts';
 import { saveWorkspace } from './save-workspace.ts';
 
 export type StopRequest = {
@@ -135,4 +135,19 @@ const requestTaskStop = async (
     telemetry.warn('a sandbox did not stop, and the stop will be retried', { workspaceId: id, error });
     return 'refused';
   }
+};
+
+/**
+ * Removes the pins that a fork no longer needs, because its checkpoint has no content of their workspaces any more; the deletion of a
+ * fork removes all its pins at once. No effect for a workspace that is no fork. One that moves concurrently is settled at its next stop.
+ */
+const releaseForkPins = async (
+  { workspaces, world }: Deps<'workspaces' | 'world'>,
+  { id, sources }: Workspace,
+): Promise<void> => {
+  if (sources === undefined) return;
+  const workspace = await workspaces.get(id);
+  const left = workspace === undefined ? [] : sourcesLeft(workspace);
+  if (workspace !== undefined && left.length > 0)
+    await workspaces.releaseSources(workspace, left, world.now());
 };

@@ -13,7 +13,7 @@ import {
   scheduleDueAt,
 } from '../../domain/schedule/next-step.ts';
 import type { Run } from '../../domain/schedule/run.ts';
-import type { Schedule, ScheduleId } from '../../domain/schedule/schedule.ts';
+import type { Schedule, ScheduleId, ScheduleTarget } from '../../domain/schedule/schedule.ts';
 import {
   type FieldNames,
   missingField,
@@ -22,11 +22,11 @@ import {
   validateSchedule,
 } from '../../domain/schedule/validate.ts';
 import { AppError } from '../../errors.ts';
-import { projectNotFound } from '../access/find-project.ts';
+import { findProject, projectNotFound } from '../access/find-project.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
+import { resolveWorkspace } from '../session/resolve-workspace.ts';
 import { announce, changeSchedule, tooManySchedules } from './change-schedule.ts';
-import { checkTargets } from './check-targets.ts';
 import { newRuns } from './dispatch-schedule.ts';
 
 /** `names`: the names of the fields in the client's protocol. */
@@ -143,6 +143,18 @@ export const triggerSchedule = async (
   });
   await announce(ports, principal, { action: 'schedule.trigger', schedule });
   return runs;
+};
+
+/** Every project, and every workspace of it, exists and is the caller's to use. */
+const checkTargets = async (
+  ports: ScheduleDeps,
+  principal: Principal,
+  targets: readonly ScheduleTarget[],
+): Promise<void> => {
+  for (const { project: id, workspace } of targets) {
+    const project = await findProject(ports.projects, { id, principal, intent: 'write' });
+    await resolveWorkspace(ports, { project, principal }, { id: workspace, creates: false });
+  }
 };
 
 const validFields = (options: ScheduleOptions, names: FieldNames): Partial<ScheduleFields> => {

@@ -75,6 +75,15 @@ test.each([[[]], [['a.txt']]])(
   },
 );
 
+test('of two files with one path the last is uploaded, and they are one row', async () => {
+  const { queue, uploads } = open();
+  const last = { path: 'a.txt', file: new File(['longer'], 'a.txt') };
+  queue.take('', [file('a.txt'), last]);
+  await requests(1);
+  answers[0]?.(taken());
+  await expect.poll(() => uploads.rows.value.map((row) => row.file)).toEqual([last.file]);
+});
+
 test('entries that cannot be read end their choice alone', async () => {
   const { queue, paths } = open();
   queue.take('', Promise.reject(new DOMException('gone', 'NotFoundError')));

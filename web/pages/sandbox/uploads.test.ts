@@ -4,7 +4,6 @@ import { useUploads } from './uploads.ts';
 
 type Put = {
   readonly path: string;
-  readonly body: unknown;
   readonly signal: AbortSignal;
   readonly answer: (status: number) => void;
 };
@@ -14,13 +13,13 @@ let puts: Put[];
 beforeEach(() => {
   puts = [];
   vi.stubGlobal('location', { origin: 'http://x.example' });
-  vi.stubGlobal('fetch', (url: string, { signal, body }: RequestInit & { readonly signal: AbortSignal }) => {
+  vi.stubGlobal('fetch', (url: string, { signal }: RequestInit & { readonly signal: AbortSignal }) => {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     signal.addEventListener('abort', () => reject(signal.reason));
     const error = { code: 'disk_full', message: 'no space is left', suggestions: ['Delete files.'] };
     const answer = (status: number): void =>
       resolve(Response.json(status === 200 ? {} : { error }, { status }));
-    puts.push({ path: url.split('/files/')[1] ?? '', body, signal, answer });
+    puts.push({ path: url.split('/files/')[1] ?? '', signal, answer });
     return promise;
   });
 });
@@ -87,15 +86,6 @@ test('a failed one says what to do, does not stop the others, and is tried again
   puts[1]?.answer(200);
   await sent().toEqual(['a.txt', 'b.txt', 'a.txt']);
   expect(uploads.rows.value).toMatchObject([{ state: 'sending', problem: '' }, {}, { state: 'done' }]);
-});
-
-test('of two files with one path the last is uploaded, and they are one row', async () => {
-  const uploads = useUploads('s1');
-  const last = { path: 'a.txt', file: new File(['longer'], 'a.txt') };
-  uploads.add([file('a.txt'), last]);
-  expect(uploads.rows.value.map((row) => row.file)).toEqual([last.file]);
-  await sent().toEqual(['a.txt']);
-  expect(await new Response(puts[0]?.body as BodyInit).text()).toBe('longer');
 });
 
 test('one that runs or is done is not begun again', async () => {

@@ -21,7 +21,7 @@ export type Uploads = {
   readonly rows: ShallowRef<readonly UploadRow[]>;
   /** The number of uploads that wait or run. */
   readonly open: Readonly<Ref<number>>;
-  /** Of files whose paths are relative to the workspace; of two with one path the last is uploaded. */
+  /** Of files whose paths are relative to the workspace, each with one of its own. A file replaces an earlier one of its path. */
   readonly add: (files: readonly Incoming[]) => void;
   readonly cancel: (path: string) => void;
   readonly cancelAll: () => void;
@@ -84,8 +84,7 @@ export const useUploads = (sessionId: string): Uploads => {
     add: (files) => {
       for (const { path } of files) stop(path);
       const others = rows.value.filter(({ path }) => !files.some((one) => one.path === path));
-      const last = new Map(files.map((one) => [one.path, one]));
-      rows.value = [...others, ...[...last.values()].map(newRow)];
+      rows.value = [...others, ...files.map(newRow)];
       sendNext();
     },
     cancel,

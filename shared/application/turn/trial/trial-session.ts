@@ -1,15 +1,19 @@
 /**
  * The session that tries a call: a fork of the agent's workspace, of its size and with its variables, without a network, and
- * in no list. It counts against the slots of executions like any other, and ends with its call.
+ * in no list. It counts against the slots of executions like any other, and ends with its call. It is asked for the hosts that its programs wanted.
  *
  * Its saved files are kept until the call is decided; the janitor deletes them then, or once it can no longer be decided.
  */
 
+import { decode } from '../../../contracts/decode.ts';
+import { wantedHostsAnswer } from '../../../contracts/wanted-hosts.ts';
 import type { SessionId, WorkspaceId } from '../../../domain/ids.ts';
 import { trialWatchMs } from '../../../domain/limits.ts';
 import { noUsage } from '../../../domain/model.ts';
+import type { LiveSandbox } from '../../../domain/sandbox.ts';
 import { type Session, unheldLease } from '../../../domain/session.ts';
 import { type FilesSource, filesOfFork } from '../../../domain/snapshot.ts';
+import { AppError } from '../../../errors.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { endSession } from '../requests/end-session.ts';
 
@@ -46,6 +50,20 @@ export const createTrial = async (
     source,
   });
   return made === 'created' ? session : undefined;
+};
+
+/** A prompt names so many. */
+const hostsMax = 20;
+
+/** The hosts that programs of a trial wanted to reach, as `host:port`, `models` or `platform`. Throws `sandbox_unavailable` when it does not answer as it should. */
+export const wantedHosts = async (
+  { link }: Deps<'link'>,
+  sandbox: LiveSandbox,
+): Promise<readonly string[]> => {
+  const response = await link.fetch(sandbox, { method: 'GET', path: '/relay/wanted-hosts', headers: {} });
+  const decoded = decode(wantedHostsAnswer, response.ok ? await response.json() : undefined);
+  if (!decoded.ok) throw new AppError('sandbox_unavailable', 'its sandbox did not say which hosts it wanted');
+  return decoded.value.hosts.slice(0, hostsMax).map((host) => host.toWellFormed());
 };
 
 /** Its sandbox stops; its saved files stay. */

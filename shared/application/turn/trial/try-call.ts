@@ -32,8 +32,7 @@ import { discardTrial } from '../requests/discard-trial.ts';
 import { boundResult, type KeptFile } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';
 import { liveWorkspace } from './live-workspace.ts';
-import { createTrial, endTrial } from './trial-session.ts';
-import { wantedHosts } from './wanted-hosts.ts';
+import { createTrial, endTrial, wantedHosts } from './trial-session.ts';
 
 type Work = {
   readonly effect: TrialEffect;
