@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type AnthropicServer, openAnthropicServer } from './anthropic-server.ts';
 import { type OutsideHost, openHttpHost } from './egress-hosts.ts';
 import { makeOutside, serveOutside } from './egress-packages.ts';
+import { eventually } from './embedded-cloud.ts';
 import { type Server, startServer } from './server.ts';
 import { outputPattern, readTranscripts, runTranscripts } from './transcripts.ts';
 import { openReceiver, type Receiver } from './webhook-receiver.ts';
@@ -66,6 +67,21 @@ const expectAsShown = async (page: string, blocks: number, options?: Options): P
     expect(outputs[index]).toMatch(outputPattern(printed));
 };
 
+/** A new session of the demo provider, with a call that waits. */
+const askForCall = async (text: string): Promise<{ readonly id: string; readonly callId: string }> => {
+  const send = async (path: string, body?: object) => {
+    const post = { method: 'POST', body: JSON.stringify(body) };
+    return (await server.request(`/api/sessions${path}`, body && post)).json();
+  };
+  const { id } = (await send('', { provider: 'demo' })) as { id: string };
+  await send(`/${id}/messages`, { text });
+  const shown = await eventually(
+    async () => (await send(`/${id}`)) as { readonly pendingApprovals: readonly { callId: string }[] },
+    ({ pendingApprovals }) => pendingApprovals.length > 0,
+  );
+  return { id, callId: shown.pendingApprovals[0]?.callId ?? '' };
+};
+
 test('the first agent mends the bug, with two approvals', async () => {
   const mended = 'def mean(values):\n    return sum(values) / len(values)\n';
   claude.script.length = 0;
@@ -89,6 +105,20 @@ test('a sandbox gets packages', async () => {
     ],
   });
   expect(seen).toContain('/simple/outside/');
+});
+
+test('the command line client runs programs, chats and lists the calls that wait', async () => {
+  const { id, callId } = await askForCall('$ make all');
+  // The page shows the demo provider, which speaks as this script does.
+  claude.script.length = 0;
+  claude.script.push([{ id: 'call_1', name: 'execute_command', input: { command: 'uname -s' } }]);
+  claude.script.push({ says: 'execute_command `$ uname -s` gave `Linux`.' });
+  await expectAsShown('docs/cli.md', 4, {
+    words: [
+      ['0ddf7f30-608a-4a19-8380-6d095004d752', id],
+      ['call_1795355199410_0', callId],
+    ],
+  });
 });
 
 test('a colleague gets a token, and loses it', async () => {
