@@ -101,6 +101,14 @@ test.each(withoutBody)('$method $path, which takes no body', async ({ method, pa
   expect(await send(method, filled(path), { zzUnknown: 1 })).toEqual(refusal('zzUnknown'));
 });
 
+test.each([[[]], [[1]], [5], ['x'], [true]])(
+  'a body of %j is refused as well where a route takes none',
+  async (body) => {
+    const answer = await send('POST', `/api/sessions/${session.id}/pause`, body);
+    expect(answer).toEqual([400, 'invalid_request', expect.stringContaining('must be an object')]);
+  },
+);
+
 const tools = [{ name: 't', zzUnknown: 1 }];
 const nested: readonly (readonly [string, string, object, string])[] = [
   ['POST', '/api/sessions', { callerTools: { callerId: 'c', tools: [], zzUnknown: 1 } }, 'callerTools.'],
