@@ -110,6 +110,11 @@ test.each([[[]], [[1]], [5], ['x'], [true]])(
 );
 
 const tools = [{ name: 't', zzUnknown: 1 }];
+// A session takes its slot when its sandbox starts: it can neither wait for one nor be the reason of an eviction.
+test.each(['waitSeconds', 'evictIdle'])('a new session takes no %s', async (field) => {
+  expect(await send('POST', '/api/sessions', { [field]: 1 })).toEqual(refusal(field));
+});
+
 const nested: readonly (readonly [string, string, object, string])[] = [
   ['POST', '/api/sessions', { callerTools: { callerId: 'c', tools: [], zzUnknown: 1 } }, 'callerTools.'],
   ['POST', '/api/sessions', { callerTools: { callerId: 'c', tools } }, 'callerTools.tools.0.'],
