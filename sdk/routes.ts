@@ -33,8 +33,7 @@ type In<Schema extends z.ZodType> = z.input<Schema>;
 type Empty = { readonly answer: undefined };
 
 export type Session = Out<typeof sessions.sessionAnswer>;
-/** Of a new session: what has an effect. */
-export type SessionOptions = Omit<In<typeof rest.createSessionBody>, 'kind' | 'evictIdle' | 'waitSeconds'>;
+export type SessionOptions = Omit<In<typeof rest.createSessionBody>, 'kind'>;
 export type SessionTree = Out<typeof trees.treeAnswer>;
 export type SearchPage = Out<typeof searches.searchAnswer>;
 export type Project = Out<typeof projects.projectAnswer>;

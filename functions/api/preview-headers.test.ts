@@ -57,6 +57,24 @@ test.each([
     expect(directives[name]).toEqual(["'none'"]);
 });
 
+test.each([
+  ['alt-svc', 'h3="a.example:443"'],
+  ['www-authenticate', 'Basic realm="Sallyport"'],
+  ['proxy-authenticate', 'Basic'],
+  ['set-login', 'logged-out'],
+  ['accept-ch', 'sec-ch-ua-full-version-list'],
+  ['critical-ch', 'sec-ch-ua-full-version-list'],
+  ['use-as-dictionary', 'match="/*"'],
+  ['x-amzn-requestid', 'another'],
+  ['x-sallyport-refusal', 'true'],
+  ['x-sallyport-tunnel-address', '127.0.0.1:1'],
+])('the header %s, which would count for the whole origin or as one of ours, is dropped', (name, value) => {
+  const said = new Response('', { headers: { [name]: value } });
+  expect(fenced(said, { headers: { host: 'a.example' } } as unknown as ApiEvent, path)).not.toHaveProperty([
+    name,
+  ]);
+});
+
 test('the page’s own headers about isolation are dropped, the others are kept', () => {
   const said = new Response('', {
     headers: {

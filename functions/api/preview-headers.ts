@@ -36,12 +36,25 @@ export const fence = {
   'access-control-allow-credentials': 'true',
 };
 
-/** Headers of these names that the page sets are dropped: they would loosen the policy, or send reports and requests past it. */
-const dropped =
-  /^(set-cookie|content-security-policy.*|service-worker-allowed|clear-site-data|strict-transport-security|access-control-.*|connection|transfer-encoding|content-length|keep-alive|refresh|reporting-endpoints|report-to|nel|speculation-rules|x-dns-prefetch-control)$/;
+/** Headers of the page that would loosen its policy, or send reports and requests past it. */
+const loosening =
+  /^(content-security-policy.*|access-control-.*|refresh|reporting-endpoints|report-to|nel|speculation-rules|x-dns-prefetch-control)$/;
+
+/**
+ * Headers that a browser keeps for the whole origin, which is the app's. A challenge among them would ask a person for a password under the
+ * app's address, and the answer to it (`authorization`) never reaches the page.
+ */
+const ofOrigin =
+  /^(set-cookie|set-login|service-worker-allowed|clear-site-data|strict-transport-security|alt-svc|accept-ch|critical-ch|use-as-dictionary|www-authenticate|proxy-.*)$/;
+
+/** Headers of the connection, and those by which the platform's own parts speak. */
+const ofPlatform = /^(connection|transfer-encoding|content-length|keep-alive|x-amzn-.*|x-sallyport-.*)$/;
+
+const isDropped = (name: string): boolean =>
+  [loosening, ofOrigin, ofPlatform].some((names) => names.test(name));
 
 export const fenced = (response: Response, event: ApiEvent, path: string): Record<string, string> => ({
-  ...Object.fromEntries([...response.headers].filter(([name]) => !dropped.test(name))),
+  ...Object.fromEntries([...response.headers].filter(([name]) => !isDropped(name))),
   ...fence,
   'content-security-policy': policyOf(event, path),
 });

@@ -40,9 +40,12 @@ export const knownBody = (event: ApiEvent, schema: z.ZodType): unknown => {
   });
 };
 
-/** Refuses the fields of a request whose route takes no body; content of GET, HEAD and DELETE has no meaning (RFC 9110, 9.3). */
+/**
+ * Refuses what a request says to a route that takes no body: a field, a list, a text. An empty object and `null` say nothing. Content of
+ * GET, HEAD and DELETE has no meaning (RFC 9110, 9.3).
+ */
 export const refuseFields = (event: ApiEvent, contract: RouteContract): void => {
-  if (refusesFields(event.httpMethod, contract)) knownBody(event, z.object({}));
+  if (refusesFields(event.httpMethod, contract)) bodyOf(event, z.object({}).nullable());
 };
 
 /** Unknown fields that one refusal names, and the characters of each. */

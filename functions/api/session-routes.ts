@@ -235,7 +235,7 @@ const makeSession = async (
   defaults: SessionDefaults,
   { event, body }: { readonly event: ApiEvent; readonly body: z.output<typeof createSessionBody> },
 ): Promise<Session> => {
-  const { evictIdle: _, waitSeconds: __, callerTools, env, ...chosen } = sessionOptionsOf(body);
+  const { callerTools, env, ...chosen } = sessionOptionsOf(body);
   const id = randomUUID() as SessionId;
   const environment =
     env === undefined || Object.keys(env).length === 0 ? undefined : ports.environments.seal(id, env);

@@ -101,7 +101,20 @@ test.each(withoutBody)('$method $path, which takes no body', async ({ method, pa
   expect(await send(method, filled(path), { zzUnknown: 1 })).toEqual(refusal('zzUnknown'));
 });
 
+test.each([[[]], [[1]], [5], ['x'], [true]])(
+  'a body of %j is refused as well where a route takes none',
+  async (body) => {
+    const answer = await send('POST', `/api/sessions/${session.id}/pause`, body);
+    expect(answer).toEqual([400, 'invalid_request', expect.stringContaining('must be an object')]);
+  },
+);
+
 const tools = [{ name: 't', zzUnknown: 1 }];
+// A session takes its slot when its sandbox starts: it can neither wait for one nor be the reason of an eviction.
+test.each(['waitSeconds', 'evictIdle'])('a new session takes no %s', async (field) => {
+  expect(await send('POST', '/api/sessions', { [field]: 1 })).toEqual(refusal(field));
+});
+
 const nested: readonly (readonly [string, string, object, string])[] = [
   ['POST', '/api/sessions', { callerTools: { callerId: 'c', tools: [], zzUnknown: 1 } }, 'callerTools.'],
   ['POST', '/api/sessions', { callerTools: { callerId: 'c', tools } }, 'callerTools.tools.0.'],

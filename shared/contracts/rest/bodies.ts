@@ -11,7 +11,6 @@ import {
   pageItemsMax,
   previewPortCount,
   previewPortFirst,
-  slotWaitSecondsMax,
   tokenSecondsMax,
   toolNamesMax,
   workspaceNoteCharactersMax,
@@ -101,16 +100,6 @@ export const createSessionBody = z.object({
     .describe('Tools of the client that the agent is offered; their calls are events caller_tool:request.'),
   allowSmallerFlavor: z.boolean().optional(),
   ...detailsOfNew,
-  evictIdle: z
-    .boolean()
-    .default(false)
-    .describe('Without effect: a session takes its slot when its sandbox starts.'),
-  waitSeconds: z
-    .number()
-    .min(0)
-    .max(slotWaitSecondsMax)
-    .default(0)
-    .describe('Without effect: a session takes its slot when its sandbox starts.'),
 });
 
 /** The workspace of a session is decoded apart from its settings. */

@@ -32,7 +32,6 @@ const hints: Hints = {
   model: ['demo', 'none'],
   project: idHints.project,
   scope: ['admin:ro', 'project:{{ownProject}}', 'project:{{nothing}}:ro', 'root'],
-  waitSeconds: [0],
   transport: ['http', 'sse', 'carrier pigeon'],
   url: ['http://fuzz.invalid/mcp', 'http://169.254.169.254/', 'http://[::1]/', 'ftp://x', 'http://'],
   text: ['hello'],
