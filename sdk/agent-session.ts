@@ -1,7 +1,8 @@
 /** A session with an agent: messages and the events of its turns, decisions about its calls, its files. */
 import type { ApiClient } from './api-client.ts';
 import { checkDigest, checkEffect, decideCall } from './approvals.ts';
-import { type ExportFormat, exportConversation } from './conversation-export.ts';
+import type { CallerToolOptions } from './caller-tools.ts';
+import type * as exportModule from './conversation-export.ts';
 import type { Frame, FrameOf } from './frames.ts';
 import type { AnswerOf, Signalled } from './route.ts';
 import { api, type Decision, type Session, type SessionOptions } from './routes.ts';
@@ -44,9 +45,12 @@ export class AgentSession {
     this.sandbox = new Sandbox(client, id, session);
   }
 
-  /** Sends a message and gives the events until the end of its turn: the last one is its `completion`. */
-  send(text: string, options: MessageOptions = {}): AsyncGenerator<Frame, void> {
-    return sendAndFollow(this.#client, this.id, { ...options, text });
+  /**
+   * Sends a message and gives the events until the end of its turn: the last one is its `completion`. Calls of `tools` are answered
+   * while the events are read.
+   */
+  send(text: string, options: MessageOptions & CallerToolOptions = {}): AsyncGenerator<Frame, void> {
+    return this.#withTools(options, sendAndFollow(this.#client, this.id, { ...options, text }));
   }
 
   /** Approves the call that an event shows: another one that waits by now is a `conflict`, and nothing runs. */
@@ -77,8 +81,19 @@ export class AgentSession {
   }
 
   /** Repeats the message of the last turn, which failed, and gives the events until the end of its turn. */
-  retry({ signal }: Signalled = {}): AsyncGenerator<Frame, void> {
-    return retryAndFollow(this.#client, this.id, { signal });
+  retry(options: Signalled & CallerToolOptions = {}): AsyncGenerator<Frame, void> {
+    return this.#withTools(options, retryAndFollow(this.#client, this.id, options));
+  }
+
+  async *#withTools(options: Signalled & CallerToolOptions, events: AsyncGenerator<Frame, void>) {
+    const { tools } = options;
+    yield* tools
+      ? (await import('./caller-tools.ts')).answerCalls(this.#client, {
+          ...options,
+          sessionId: this.id,
+          events,
+        })
+      : events;
   }
 
   /**
@@ -105,7 +120,7 @@ export class AgentSession {
   }
 
   /** Exports the conversation: Markdown for people, JSON with all events. */
-  export(format: ExportFormat = 'markdown', { signal }: Signalled = {}): Promise<string> {
+  export(format: exportModule.ExportFormat = 'markdown', { signal }: Signalled = {}): Promise<string> {
     return exportConversation(this.#client, { id: this.id, format, signal });
   }
 
@@ -125,6 +140,11 @@ export class AgentSession {
     await this.#client.request(api.endSession, { params: { id: this.id } }, { signal });
   }
 }
+
+/** Few programs export: its code is loaded when it is used. */
+export const exportConversation = async (
+  ...given: Parameters<typeof exportModule.exportConversation>
+): Promise<string> => (await import('./conversation-export.ts')).exportConversation(...given);
 
 /** A frame that was cut does not hold the whole call; the server then asks for the digest alone. */
 const checkShown = async ({ data }: ApprovalEvent): Promise<void> => {

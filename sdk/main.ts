@@ -4,11 +4,13 @@ export {
   AgentSession,
   type ApprovalEvent,
   type BranchOptions,
+  exportConversation,
   type Message,
   type NamedApproval,
 } from './agent-session.ts';
 export { ApiClient, type FetchOptions, type SocketLike } from './api-client.ts';
 export { decideCall, digestOf, isSettled, readCall, type WaitingCall } from './approvals.ts';
+export type { CallerTool, CallerToolCall, CallerToolOptions } from './caller-tools.ts';
 export {
   type Chart,
   type ChartAxis,
@@ -20,7 +22,7 @@ export {
   tableOf,
 } from './code-results.ts';
 export type { Connection, ConnectionState } from './connection.ts';
-export { type ExportFormat, exportConversation } from './conversation-export.ts';
+export type { ExportFormat } from './conversation-export.ts';
 export { type ErrorFacts, SallyportError } from './errors.ts';
 export type { ContentFormat, FileContent } from './file-content.ts';
 export type { ClientAction, Frame, FrameOf } from './frames.ts';

@@ -1,6 +1,7 @@
 /** Routes of the REST API, typed by the schemas of their contracts, which stay on the server. */
 
 import type * as z from 'zod';
+import type { callerOffer } from '../shared/contracts/caller-tools.ts';
 import type * as access from '../shared/contracts/rest/access-view.ts';
 import type * as approvals from '../shared/contracts/rest/approval-view.ts';
 import type * as auth from '../shared/contracts/rest/auth-view.ts';
@@ -127,6 +128,10 @@ export const api = {
   listGrants: route<Of<typeof approvals.grantsAnswer>>()('GET', '/api/sessions/{id}/grants'),
   withdrawGrant: route<Of<typeof approvals.grantAnswer>>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
   listAudit: route<Asks<typeof access.auditQuery> & Of<typeof access.auditAnswer>>()('GET', '/api/audit'),
+  declareCallerTools: route<With<typeof callerOffer> & Of<typeof conversation.declaredAnswer>>()(
+    'PUT',
+    '/api/sessions/{id}/caller-tools',
+  ),
   answerCallerTool: route<With<typeof rest.callerAnswerBody> & Of<typeof conversation.answeredAnswer>>()(
     'POST',
     '/api/sessions/{id}/caller-tools/{requestId}',
@@ -162,7 +167,6 @@ export const api = {
     'POST',
     '/api/sessions/{id}/ports',
   ),
-
   exec: route<
     With<typeof processes.execBody> & {
       readonly answer: Out<typeof processes.execAnswer> | Out<typeof processes.execContinues>;

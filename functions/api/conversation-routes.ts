@@ -3,15 +3,17 @@ import type { Deps, MessageDeps } from '#shared/application/deps.ts';
 import { readEvents } from '#shared/application/events/read-events.ts';
 import { readTreeEvents } from '#shared/application/session/read-tree-events.ts';
 import { acceptMessage } from '#shared/application/turn/requests/accept-message.ts';
-import { answerCall } from '#shared/application/turn/requests/caller-tools.ts';
+import { answerCall, declareTools, requestsTo } from '#shared/application/turn/requests/caller-tools.ts';
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
 import { checkAttachments } from '#shared/application/turn/requests/check-attachments.ts';
 import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
+import { callerOffer } from '#shared/contracts/caller-tools.ts';
 import { callerAnswerBody, eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,
   answeredAnswer,
   cancelledAnswer,
+  declaredAnswer,
   eventsAnswer,
   messagesAnswer,
   messageView,
@@ -116,6 +118,24 @@ export const callerToolRoutes = ({
   readonly ports: MessageDeps & Deps<'callers'>;
   readonly limits: TurnLimits;
 }): readonly ApiRoute[] => [
+  onSession(ports, {
+    method: 'PUT',
+    path: '/api/sessions/{id}/caller-tools',
+    needs: 'own:write',
+    contract: {
+      summary: 'Offer tools of the client to the agent, or withdraw them with an empty list',
+      body: callerOffer,
+      answers: { 200: declaredAnswer },
+      errors: ['conflict', 'invalid_session_state', 'resource_limit_exceeded'],
+    },
+    handler: async (event, { session, turn }) => {
+      const { callerId, tools } = bodyOf(event, callerOffer);
+      await declareTools(ports, session, { callerId, tools });
+      const names = tools.map(({ name }) => `${callerId}_${name}`);
+      const requests = requestsTo(turn.state, callerId);
+      return json(200, { callerId, tools: names, lastSeq: session.lastSeq, requests });
+    },
+  }),
   onSession(ports, {
     method: 'POST',
     path: '/api/sessions/{id}/caller-tools/{requestId}',

@@ -29,7 +29,6 @@ export const callersPerSessionMax = 8;
 export const callerToolsMax = 64;
 /** Bytes of one caller's tools as JSON. */
 export const callerToolBytesMax = 100 * 1024;
-export const callerAnswerMs = 60_000;
 /** An answer to a call from a sandbox, in bytes: it waits in the table. */
 export const callerAnswerBytesMax = 256 * 1024;
 

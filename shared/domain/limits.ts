@@ -25,6 +25,8 @@ export const eventPageBytesMax = 4 * 1_048_576;
 export const toolResultCharactersMax = 50_000;
 /** Tool calls one model answer may ask for. */
 export const callsPerAnswerMax = 32;
+/** For the answer of a client whose tool was called. */
+export const callerAnswerMs = 60_000;
 /** Bytes of text one model answer may have. */
 export const answerTextBytesMax = 300 * 1024;
 /** Bytes of reasoning of one model answer that are shown and kept; the rest is left out, and the answer goes on. */

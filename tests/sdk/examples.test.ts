@@ -69,7 +69,7 @@ const run = async (program: string): Promise<string> => {
 };
 
 test('the pages have their examples', () => {
-  expect([examples.length, lines.length]).toEqual([12, 51]);
+  expect([examples.length, lines.length]).toEqual([13, 51]);
 });
 
 test.each(examples)('example %#', async ({ program, printed }) => {

@@ -17,12 +17,26 @@ beforeAll(async () => {
 });
 afterAll(() => installed[Symbol.asyncDispose]());
 
+/** A module that the first one loads when it is used. */
+const partBytesMax = 2 * 1024;
+
 test('it has no dependency, and its code is small', async () => {
   const manifest = JSON.parse(await readFile(installed.path('package.json'), 'utf8'));
   expect(Object.keys(manifest).filter((name) => /dependencies$/i.test(name))).toEqual([]);
   const code = await readFile(installed.path('dist', 'main.js'));
-  expect(String(code)).not.toMatch(/\bfrom\s*["']|\bimport\s*[("']|\brequire\s*\(/);
+  expect(String(code)).not.toMatch(/\bfrom\s*["']|\bimport\s*["']|\brequire\s*\(/);
   expect(gzipSync(code).length).toBeLessThanOrEqual(bytesMax);
+  const parts = [...String(code).matchAll(/\bimport\s*\(([^)]*)\)/g)].map(([, name = '']) =>
+    JSON.parse(name),
+  );
+  expect(parts.toSorted()).toEqual(['./caller-tools.js', './conversation-export.js']);
+  for (const part of parts) {
+    const partCode = await readFile(installed.path('dist', part));
+    expect(gzipSync(partCode).length).toBeLessThanOrEqual(partBytesMax);
+    // There is one class of errors.
+    const imported = [...String(partCode).matchAll(/\b(?:from|import|require)\s*\(?\s*["']([^"']+)/g)];
+    expect(new Set(imported.map(([, name]) => name))).toEqual(new Set(['./main.js']));
+  }
 });
 
 const program = `
@@ -45,6 +59,10 @@ for await (const event of session.send('Fix the tests'))
   if (event.type === 'tool:approval_required') await session.approve(event);
 const listed: readonly Session[] = (await sallyport.request((await import('@sallyport/sdk')).api.listSessions)).sessions;
 listed[0]?.status satisfies string | undefined;
+const tools = [{ name: 'add', handler: ({ a }: { a: number }) => a + 1 }];
+for await (const { type } of session.send('Add', { tools, callerId: 'shop' })) type satisfies string;
+// @ts-expect-error: a tool has a handler
+session.send('Add', { tools: [{ name: 'add' }] });
 // @ts-expect-error: there is no such option
 await sallyport.sandboxes.create({ flavour: 'small' });
 // @ts-expect-error: a sandbox takes its slot when it starts, and waits for none

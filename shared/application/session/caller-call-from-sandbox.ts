@@ -6,9 +6,9 @@
  * without one (PS2).
  */
 
-import { callerAnswerMs, offerCallerTools, openCallers } from '../../domain/caller-tool.ts';
+import { offerCallerTools, openCallers } from '../../domain/caller-tool.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
+import { callerAnswerMs, logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
 import { type CallerRoute, problemOfArgs } from '../../domain/requested-call.ts';
 import { isOffered, type Session } from '../../domain/session.ts';
 import { allowedBy, grantsInForce } from '../../domain/turn/approval-policy.ts';

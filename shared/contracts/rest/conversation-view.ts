@@ -42,6 +42,15 @@ export const acceptedAnswer = z.object({ messageId: z.string(), lastSeq: logNumb
 
 export const answeredAnswer = z.object({ requestId: z.string() });
 
+export const declaredAnswer = z.object({
+  callerId: z.string(),
+  tools: z.array(z.string()).describe('Names under which the agent sees the tools.'),
+  lastSeq: logNumber.describe('Last event when they were offered: later requests are for this offer.'),
+  requests: z
+    .array(z.string())
+    .describe('`requestId` of each earlier request of the turn that waits for an answer of this caller.'),
+});
+
 /** `below`: the session itself had no turn, but sessions under it worked for it. */
 export const cancelledWork = ['turn', 'below', 'nothing'] as const;
 export const cancelledAnswer = z.object({

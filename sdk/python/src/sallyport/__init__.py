@@ -39,6 +39,7 @@ from ._sync._processes import Process, Processes
 from ._sync._sandbox import Sandbox
 from ._sync._sandboxes import Sandboxes
 from ._sync._sessions import Session, Sessions
+from ._tool_runs import CallerTool
 
 __all__ = [
     "AsyncFiles",
@@ -49,6 +50,7 @@ __all__ = [
     "AsyncSandboxes",
     "AsyncSession",
     "AsyncSessions",
+    "CallerTool",
     "Chart",
     "ChartAxes",
     "ChartAxis",

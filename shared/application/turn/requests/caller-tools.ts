@@ -13,7 +13,7 @@ import { isEnded, type Session } from '../../../domain/session.ts';
 import { awaitsGreeting } from '../../../domain/subscriber.ts';
 import { utf8Bytes } from '../../../domain/text.ts';
 import { callsWithCallers } from '../../../domain/turn/pending-work.ts';
-import type { TurnLimits } from '../../../domain/turn/turn.ts';
+import type { TurnLimits, TurnState } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { Deps, MessageDeps } from '../../deps.ts';
 import type { FoundTurn } from '../commit/commit-without-lease.ts';
@@ -35,6 +35,12 @@ export const declareTools = async (ports: DeclareDeps, session: Session, caller:
       suggestions: ['Declare the tools under an existing caller id.'],
     });
 };
+
+/** The requests of a turn that wait for an answer of this caller. */
+export const requestsTo = (state: TurnState, callerId: string): readonly string[] =>
+  callsWithCallers(state)
+    .filter(({ route }) => route?.kind === 'caller' && route.caller === callerId)
+    .map(({ wait }) => wait.id);
 
 /**
  * Withdraws those whose connection has closed, which was not reported, and returns the others. One for which a call waits stays: a

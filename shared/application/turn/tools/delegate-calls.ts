@@ -5,10 +5,10 @@
  */
 
 import { cutData } from '../../../contracts/frames.ts';
-import { type Caller, callerAnswerMs, openCallers } from '../../../domain/caller-tool.ts';
+import { type Caller, openCallers } from '../../../domain/caller-tool.ts';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
-import { eventBytesMax } from '../../../domain/limits.ts';
+import { callerAnswerMs, eventBytesMax } from '../../../domain/limits.ts';
 import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/requested-call.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';

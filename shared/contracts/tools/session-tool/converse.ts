@@ -1,8 +1,8 @@
 /** The arguments and results of `session message` and `session spawn`. */
 
 import * as z from 'zod';
-import { callerAnswerMs } from '#shared/domain/caller-tool.ts';
 import {
+  callerAnswerMs,
   clientIdCharactersMax,
   messageTextBytesMax,
   modelNameCharactersMax,

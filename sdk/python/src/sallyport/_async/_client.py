@@ -60,6 +60,8 @@ class AsyncSallyport:
         self._http = http or httpx.AsyncClient()
         #: Commands whose callers have given up, and that are to be ended.
         self._ends: AsyncEnds = set()
+        #: Sessions of which a turn is followed with tools.
+        self._followed: set[str] = set()
         self.sandboxes = AsyncSandboxes(self)
         self.sessions = AsyncSessions(self)
 

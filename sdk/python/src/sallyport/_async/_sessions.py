@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import builtins
 import json
-import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Literal
 
-from .._clock import sleep_async
 from .._digest import is_as_named
-from .._errors import SallyportError, connection_lost, events_purged
+from .._errors import SallyportError
 from .._paths import given, options, session_path, with_query
 from .._results import Event
-from .._retry import back_off_seconds
+from .._tool_runs import CallerTool
+from ._caller_tools import answer_calls
 from ._sandbox import AsyncSandbox
+from ._turn_events import retry_and_follow, send_and_follow
 
 if TYPE_CHECKING:
     from ._client import AsyncSallyport
 
-#: Pauses between two looks at the log: short while something happens.
-LOOK_SECONDS_FIRST = 0.2
-LOOK_SECONDS_MAX = 2.0
-FAILURES_MAX = 20
-#: An index that no log reaches: the answer has no events.
-BEYOND_ANY_LOG = 1_000_000_000
 #: More than the 1,000 events that are kept have.
 EXPORT_PAGES_MAX = 50
 
@@ -40,7 +34,7 @@ class AsyncSession:
         #: Its workspace and the sandbox that it shares with the agent.
         self.sandbox = AsyncSandbox(client, id, session)
 
-    async def send(
+    def send(
         self,
         text: str,
         *,
@@ -48,77 +42,35 @@ class AsyncSession:
         thinking: str | None = None,
         message_id: str | None = None,
         attachments: builtins.list[str] | None = None,
-    ) -> AsyncIterator[Event]:
+        tools: builtins.list[CallerTool] | None = None,
+        caller_id: str = "program",
+    ) -> AsyncGenerator[Event, None]:
         """Sends a message and gives the events until the end of its turn: the last one is its `completion`.
 
         `attachments` are paths of the workspace: images are shown to the model, other files named. The same `message_id` is
-        accepted once: sent again, it gives the events of the first time.
+        accepted once: sent again, it gives the events of the first time. Calls of `tools`, which the agent sees as
+        `<caller_id>_<name>`, are answered while the events are read.
         """
-        if message_id is None:
-            message_id = str(uuid.uuid4())
-            # Of a message that was sent twice, the second answer may come after its events.
-            last, is_found = (await self._read_log(BEYOND_ANY_LOG))["lastIndex"], False
-        else:
-            last, is_found = await self._find_message(message_id)
         files = None if attachments is None else [{"path": path} for path in attachments]
-        body = given(text=text, messageId=message_id, model=model, thinking=thinking, attachments=files)
-        if not is_found:
-            path = session_path(self.id, "messages")
-            await self._client.request("POST", path, body, repeat="lost")
-        async for event in self._follow_turn(last, message_id):
-            yield event
+        body = given(text=text, model=model, thinking=thinking, attachments=files)
+        events = send_and_follow(self._client, self.id, body, message_id)
+        return self._with_tools(events, tools, caller_id)
 
-    async def _find_message(self, message_id: str) -> tuple[int, bool]:
-        """The index before its event and True; or that of the last event, where the log does not say it."""
-        last, oldest = -1, 0
-        while events := (await self._read_log(last))["events"]:
-            for event in events:
-                if event["type"] == "message" and event["data"].get("messageId") == message_id:
-                    return event["index"] - 1, True
-            oldest = events[0]["index"] if last == -1 else oldest
-            last = events[-1]["index"]
-        # Its events may be among those that are no longer kept: a message of the history is not accepted again.
-        history = [] if oldest == 0 else await self.messages()
-        if any(one["role"] == "user" and one["messageId"] == message_id for one in history):
-            raise events_purged(oldest)
-        return last, False
-
-    async def retry(self) -> AsyncIterator[Event]:
+    def retry(
+        self, *, tools: builtins.list[CallerTool] | None = None, caller_id: str = "program"
+    ) -> AsyncGenerator[Event, None]:
         """Repeats the message of the last turn, which failed, and gives the events until the end of its turn."""
-        last = (await self._read_log(BEYOND_ANY_LOG))["lastIndex"]
-        answer = await self._client.request("POST", session_path(self.id, "retry"))
-        async for event in self._follow_turn(last, answer["messageId"]):
-            yield event
+        return self._with_tools(retry_and_follow(self._client, self.id), tools, caller_id)
 
-    async def _follow_turn(self, last: int, message_id: str) -> AsyncIterator[Event]:
-        is_seen = False
-        async for event in self._follow(last):
-            is_seen = is_seen or event.data.get("messageId") == message_id
-            yield event
-            if is_seen and event.type == "completion":
-                return
-
-    async def _follow(self, last: int) -> AsyncIterator[Event]:
-        failures, pause = 0, LOOK_SECONDS_FIRST
-        while failures <= FAILURES_MAX:
-            try:
-                events = (await self._read_log(last))["events"]
-                failures = 0
-            except SallyportError as error:
-                if 400 <= error.status < 500 and error.code != "rate_limited":
-                    raise
-                events = []
-                failures += 1
-            for event in events:
-                last = event["index"]
-                yield Event(event["type"], event["sessionId"], last, event["at"], event["data"])
-            pause = LOOK_SECONDS_FIRST if events else min(1.5 * pause, LOOK_SECONDS_MAX)
-            await sleep_async(pause if failures == 0 else back_off_seconds(failures))
-        raise connection_lost()
-
-    async def _read_log(self, since: int) -> Any:
-        path = with_query(session_path(self.id, "events"), since_index=since, max_events=500)
-        return await self._client.request("GET", path)
+    def _with_tools(
+        self,
+        events: AsyncGenerator[Event, None],
+        tools: builtins.list[CallerTool] | None,
+        caller_id: str,
+    ) -> AsyncGenerator[Event, None]:
+        if tools is None:
+            return events
+        return answer_calls(self._client, self.id, tools=tools, caller_id=caller_id, events=events)
 
     async def approve(
         self,

@@ -61,6 +61,8 @@ class Sallyport:
         self._http = http or httpx.Client()
         #: Commands whose callers have given up, and that are to be ended.
         self._ends: Ends = set()
+        #: Sessions of which a turn is followed with tools.
+        self._followed: set[str] = set()
         self.sandboxes = Sandboxes(self)
         self.sessions = Sessions(self)
 
