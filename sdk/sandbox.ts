@@ -2,6 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { ApiClient } from './api-client.ts';
+import { SallyportError } from './errors.ts';
 import type { BodyOf, Signalled } from './route.ts';
 import { api, type CodeResult, type ExecResult, type Session, type Snapshot } from './routes.ts';
 import { type CodeOptions, type ExecOptions, runCode, runCommand } from './run-command.ts';
@@ -47,6 +48,24 @@ export class Sandbox {
     const { url } = this.#client;
     return new URL(`${url}/api/sessions/${this.id}/ports/${port}${path.startsWith('/') ? '' : '/'}${path}`)
       .href;
+  }
+
+  /** Waits until a server inside listens on a port: an `execution_timeout` if none does within `timeoutSeconds` (30). */
+  async waitForPort(
+    port: number,
+    { timeoutSeconds = 30, signal }: Signalled & { readonly timeoutSeconds?: number } = {},
+  ): Promise<void> {
+    const line = `until (: </dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.1; done`;
+    const { exitCode } = await this.exec(line, { timeoutSeconds, signal });
+    if (exitCode === 0) return;
+    const isLate = exitCode === 124;
+    throw new SallyportError(0, {
+      code: isLate ? 'execution_timeout' : 'sandbox_unavailable',
+      message: isLate
+        ? `nothing listens on port ${port} after ${timeoutSeconds} s`
+        : `the wait for port ${port} ended with exit code ${exitCode}`,
+      suggestions: ['Read the output of the server.'],
+    });
   }
 
   /** Makes an address that needs no token: it reads one file until it expires, or writes it once. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from .._errors import SallyportError
 from .._paths import given, named_as_sent, session_path
 from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
 from ._commands import OnText, run_code, run_command
@@ -81,6 +82,19 @@ class AsyncSandbox:
     def url(self, port: int, path: str = "/") -> str:
         """The address of a web server inside; requests to it need the token, or a ticket."""
         return f"{self._client.url}{session_path(self.id, 'ports', str(port))}/{path.lstrip('/')}"
+
+    async def wait_for_port(self, port: int, *, timeout_seconds: float = 30) -> None:
+        """Waits until a server inside listens on a port: an `execution_timeout` if none does in that time."""
+        line = f"until (: </dev/tcp/127.0.0.1/{port}) 2>/dev/null; do sleep 0.1; done"
+        exit_code = (await self.exec(line, timeout_seconds=timeout_seconds)).exit_code
+        if exit_code == 0:
+            return
+        suggestions = ["Read the output of the server."]
+        if exit_code == 124:
+            message = f"nothing listens on port {port} after {timeout_seconds:g} s"
+            raise SallyportError(0, "execution_timeout", message, suggestions=suggestions)
+        message = f"the wait for port {port} ended with exit code {exit_code}"
+        raise SallyportError(0, "sandbox_unavailable", message, suggestions=suggestions)
 
     async def link(
         self, path: str, *, method: Literal["GET", "PUT"] = "GET", expires_in_seconds: int = 3600
