@@ -1,9 +1,10 @@
 /** Results of code as MIME bundles, and the contexts in which code runs. W12 of docs/spec/sandbox.md. */
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { readResults, toBlocks, toBundles } from './code-results.ts';
-import { startTestSandbox, type TestSandbox, type ToolResult } from './sandbox-fixture.ts';
+import { startTestSandbox, type TestSandbox, type ToolResult, waitFor } from './sandbox-fixture.ts';
 import type { Exit } from './user-side.ts';
 
 let sandbox: TestSandbox;
@@ -396,9 +397,11 @@ test('a ninth context is refused while eight run code', async () => {
   const free = crypto.randomUUID();
   const end = () => writeFile(join(sandbox.workspace, free), '');
   onTestFinished(end);
-  const wait = `import os, time\nwhile not os.path.exists("${free}"): time.sleep(0.05)`;
-  const busy = Array.from({ length: 8 }, (_, index) => run({ context: `b${index}`, code: wait }));
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const wait = (begun: string): string =>
+    `import os, time\nopen("${begun}", "w").close()\nwhile not os.path.exists("${free}"): time.sleep(0.05)`;
+  const begun = Array.from({ length: 8 }, (_, index) => `${free}-${index}`);
+  const busy = begun.map((name, index) => run({ context: `b${index}`, code: wait(name) }));
+  await waitFor(async () => begun.every((name) => existsSync(join(sandbox.workspace, name))));
   const refused = await call({ context: 'b8', code: '1' });
   expect(refused.content[0]?.text).toContain('8 contexts run code already');
   await end();

@@ -82,10 +82,13 @@ test.each(['execute_command', 'execute_code'])('%s refuses an unknown argument b
 test('the processor time of a call excludes one that ended concurrently', async () => {
   const sandbox = await start();
   const busy = 'import time\nwhile time.process_time() < 0.8: pass';
-  const [idle, worked] = await Promise.all([
-    sandbox.callTool('execute_command', { command: 'sleep 4' }),
-    sandbox.callTool('execute_code', { language: 'python', code: busy }),
-  ]);
+  const idling = sandbox.callTool('execute_command', {
+    command: 'mkfifo end; touch waits; read -r _ < end',
+  });
+  await waitFor(async () => existsSync(join(sandbox.workspace, 'waits')));
+  const worked = await sandbox.callTool('execute_code', { language: 'python', code: busy });
+  await writeFile(join(sandbox.workspace, 'end'), 'go\n');
+  const idle = await idling;
   expect(Number(worked.structuredContent?.['cpu_ms'])).toBeGreaterThanOrEqual(700);
   expect(Number(idle.structuredContent?.['cpu_ms'])).toBeLessThan(400);
 });

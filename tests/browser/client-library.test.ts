@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { openEmbeddedCloud } from '../e2e/embedded-cloud.ts';
-import { buildPackage } from '../sdk/installed-package.ts';
+import { unpackPackage } from '../sdk/installed-package.ts';
 import { startCuttingProxy } from '../sdk/runtimes/cutting-proxy.ts';
 import { expected } from '../sdk/runtimes/scenario.ts';
 import { scenarioScript } from '../sdk/runtimes/scenario-script.ts';
@@ -18,7 +18,7 @@ const html =
   '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/program.js"></script>';
 
 test('a page of the same origin uses all of it', async () => {
-  await using installed = await buildPackage();
+  await using installed = await unpackPackage();
   const cloud = await openEmbeddedCloud();
   try {
     await using proxy = await startCuttingProxy(cloud.url);

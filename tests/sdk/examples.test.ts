@@ -15,7 +15,7 @@ import { Sallyport } from '#sdk/sallyport.ts';
 import { type OutsideHost, openHttpHost } from '../e2e/egress-hosts.ts';
 import { makeOutside, serveOutside } from '../e2e/egress-packages.ts';
 import { type Server, startServer } from '../e2e/server.ts';
-import { buildPackage, type InstalledPackage } from './installed-package.ts';
+import { type InstalledPackage, unpackPackage } from './installed-package.ts';
 import { readExamples, readTableLines } from './page-examples.ts';
 
 const examples = [...(await readExamples('sdk.md')), ...(await readExamples('from-e2b.md'))];
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const network = { EGRESS_ALLOW: `pypi.org,${listed}`, EGRESS_ALLOWED_PRIVATE_HOSTS: listed };
   [server, installed] = await Promise.all([
     startServer({ variables: { MSB_DEFAULT_FLAVOR: 'micro', ...network } }),
-    buildPackage(),
+    unpackPackage(),
   ]);
   await new Sallyport(server).request(api.changeProject, {
     params: { id: '00000000-0000-4000-8000-000000000000' },

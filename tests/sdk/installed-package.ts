@@ -3,10 +3,11 @@
  * without a registry.
  */
 import { execFile } from 'node:child_process';
-import { access, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { buildWebWhenStale, webFolder } from '../../local/web-build.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '..', '..');
@@ -24,13 +25,18 @@ const searchPath = process.env['PATH'] ?? '';
 /** The project's own programs come first, as npm arranges it for a script. */
 export const ownPath = [join(repository, 'node_modules', '.bin'), searchPath].join(delimiter);
 
-/** Where files run in parallel, only one of them can pack. */
-export const buildPackage = async (): Promise<InstalledPackage> => {
+/** The folder of the archives that a deployment serves: built with the web app, once for all files. */
+export const servedClients = async (): Promise<string> => {
+  await buildWebWhenStale({ repository, progress: () => undefined });
+  return join(webFolder(repository), 'clients');
+};
+
+/** From the archive that a deployment serves. Where files run in parallel, only one of them can pack. */
+export const unpackPackage = async (): Promise<InstalledPackage> => {
   const installed = await makeFolder();
   await mkdir(installed.path(), { recursive: true });
-  await copyFile(join(repository, 'sdk', 'package.json'), installed.path('package.json'));
-  const build = join(repository, 'operations', 'package-clients', 'prepack.ts');
-  await run(process.execPath, [build, installed.path('dist')]);
+  const archive = join(await servedClients(), 'sallyport-sdk-0.1.0.tgz');
+  await run('tar', ['xzf', archive, '--strip-components=1', '-C', installed.path()]);
   return installed;
 };
 

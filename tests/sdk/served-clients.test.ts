@@ -7,22 +7,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ownPath } from './installed-package.ts';
+import { ownPath, servedClients } from './installed-package.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '..', '..');
-const main = join(repository, 'operations', 'package-clients', 'main.ts');
 
 let folder: string;
 let server: Server;
 let url: string;
-const clients = () => join(folder, 'clients');
+let clients: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-clients-test-'));
-  await run(process.execPath, [main, clients()]);
+  clients = await servedClients();
   server = createServer((request, response) => {
-    readFile(join(clients(), String(request.url).slice('/clients/'.length))).then(
+    readFile(join(clients, String(request.url).slice('/clients/'.length))).then(
       (bytes) => response.end(bytes),
       () => response.writeHead(404).end(),
     );
@@ -47,7 +46,7 @@ const installed = async (name: string): Promise<string> => {
 
 test('the archives are named by their version', async () => {
   const names = ['sallyport-0.1.0.tar.gz', 'sallyport-cli-0.1.0.tgz', 'sallyport-sdk-0.1.0.tgz'];
-  expect((await readdir(clients())).toSorted()).toEqual(names);
+  expect((await readdir(clients)).toSorted()).toEqual(names);
 });
 
 test('the library is imported after an installation from the address', async () => {
@@ -82,7 +81,7 @@ const asNode20 =
   'Object.defineProperties(process, { versions: { value: versions }, version: { value: "v20.1.0" } });';
 
 test('the sources of the Python package are whole', async () => {
-  const { stdout } = await run('tar', ['tzf', join(clients(), 'sallyport-0.1.0.tar.gz')]);
+  const { stdout } = await run('tar', ['tzf', join(clients, 'sallyport-0.1.0.tar.gz')]);
   const listed = stdout.trim().split('\n');
   const { stdout: sources } = await run('git', ['ls-files', 'src'], {
     cwd: join(repository, 'sdk', 'python'),
