@@ -28,6 +28,21 @@ describe('wrong usage has exit code 2 and names the right usage', () => {
     [['schedules', 'create', 'x', '--prompt', '- do it'], 'is ambiguous', 'is written --prompt=<value>.'],
     [['exec', 'ls', '-l'], "Unknown option '-l'", 'Put `--` before the command to run.'],
     [
+      ['sessions', 'create', '--title', 'x'],
+      "Unknown option '--title'",
+      '--title is an option of `sallyport sessions update`',
+    ],
+    [
+      ['exec', '--network', 'example.com', '--', 'ls'],
+      "Unknown option '--network'",
+      '--network is an option of `sallyport sessions update`',
+    ],
+    [
+      ['schedules', 'create', '--name', 'x'],
+      "Unknown option '--name'",
+      '<name> is an argument: write it without --name.',
+    ],
+    [
       ['approvals', 'approv', 's', 'c'],
       "unknown command 'approvals approv'",
       '`sallyport approvals approve`?',

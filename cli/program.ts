@@ -95,7 +95,7 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
   if (first === undefined || first === 'help') return printHelp(words.slice(1), output);
   const { command, rest } = findCommand(words);
   if (flags.includes('--help') || flags.includes('-h')) return printCommandHelp(command, output);
-  const parsed = parseCommand(command, [...flags, ...rest.args]);
+  const parsed = parseCommand(command, [...flags, ...rest.args], commands);
   if (parsed.isSet('help')) return printCommandHelp(command, output);
   let found: ReturnType<typeof requireDeployment> | undefined;
   let made: ReturnType<Call['client']> | undefined;

@@ -92,9 +92,14 @@ export const pairsOf = (
 
 export type Parsed = Pick<Call, 'positionals' | 'text' | 'isSet' | 'list'>;
 
-export const parseCommand = (command: Command, args: readonly string[]): Parsed => {
+/** `all` are the commands of the program: an option may be one of another command. */
+export const parseCommand = (
+  command: Command,
+  args: readonly string[],
+  all: readonly Command[] = [],
+): Parsed => {
   const options: ParseArgsOptionsConfig = { ...command.options, ...globalOptions };
-  const { values, positionals } = parsed(command, { args, options });
+  const { values, positionals } = parsed(command, { args, options, all });
   if (values['help'] !== true) {
     checkPositionals(command, positionals);
     checkNames(command, { values, positionals });
@@ -113,27 +118,50 @@ export const parseCommand = (command: Command, args: readonly string[]): Parsed 
   };
 };
 
-const parsed = (
-  command: Command,
-  { args, options }: { readonly args: readonly string[]; readonly options: ParseArgsOptionsConfig },
-) => {
+const parsed = (command: Command, { args, options, all }: Parsing) => {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (cause) {
-    throw badOption(command, cause, Object.keys(options));
+    throw badOption(command, cause, { options: Object.keys(options), all });
   }
 };
 
-const badOption = (command: Command, cause: unknown, options: readonly string[]): CliFailure => {
+type Parsing = {
+  readonly args: readonly string[];
+  readonly options: ParseArgsOptionsConfig;
+  readonly all: readonly Command[];
+};
+type Known = { readonly options: readonly string[]; readonly all: readonly Command[] };
+
+const badOption = (command: Command, cause: unknown, { options, all }: Known): CliFailure => {
   const message = cause instanceof Error ? cause.message : String(cause);
   const [first = message] = message.split(/[.\n]/);
   const unknown = /Unknown option '--?([^']+)'/.exec(message)?.[1];
   const suggestion = unknown === undefined ? undefined : nearest(unknown, options);
+  const elsewhere =
+    unknown === undefined || suggestion !== undefined ? [] : placeAdvice(command, unknown, all);
+  const isCommandToRun = command.usage.includes('-- ');
   return wrongUsage(first, [
     ...(suggestion === undefined ? [] : [`Did you mean --${suggestion}?`]),
-    ...dashAdvice(command, message, unknown),
+    ...elsewhere,
+    ...(elsewhere.length > 0 && !isCommandToRun ? [] : dashAdvice(command, message, unknown)),
     usageLine(command),
   ]);
+};
+
+const takersMax = 3;
+
+/** The place of an option that this command has not: an argument of it, or another command, its own group first. */
+const placeAdvice = (command: Command, unknown: string, all: readonly Command[]): readonly string[] => {
+  if (command.usage.includes(`<${unknown}>`))
+    return [`<${unknown}> is an argument: write it without --${unknown}.`];
+  const [group = ''] = command.name.split(' ');
+  const isNear = ({ name }: Command): boolean => name.startsWith(`${group} `);
+  const takers = all.filter(({ options }) => options?.[unknown] !== undefined);
+  const named = [...takers.filter(isNear), ...takers.filter((one) => !isNear(one))]
+    .slice(0, takersMax)
+    .map(({ name }) => `\`sallyport ${name}\``);
+  return named.length === 0 ? [] : [`--${unknown} is an option of ${named.join(', ')}.`];
 };
 
 /** A value or an argument may begin with a dash, where it says so. */

@@ -3,7 +3,7 @@
  *
  * A failure of the machine or of the connection gets a code of ours; a refusal keeps the server's code and message.
  */
-import { type ErrorFacts, SallyportError } from '#sdk/errors.ts';
+import { type ErrorFacts, isLate, SallyportError } from '#sdk/errors.ts';
 import { adviceOn } from '#shared/errors.ts';
 import { stripControls } from './control-characters.ts';
 
@@ -52,10 +52,16 @@ export const isEnded = ({ body }: CliFailure): boolean => body.error.code === en
 
 export const toFailure = (error: unknown): CliFailure => {
   if (error instanceof CliFailure) return error;
-  if (error instanceof SallyportError) return new CliFailure({ error: error.facts }, { cause: error });
+  if (error instanceof SallyportError) return new CliFailure({ error: factsOf(error) }, { cause: error });
   const message = error instanceof Error ? error.message : String(error);
   return failure('unexpected', message, { cause: error });
 };
+
+/** A server that was silent is there: to start one is advice only where none was reached. */
+const factsOf = (error: SallyportError): ErrorFacts =>
+  error.code === 'unreachable' && !isLate(error.cause)
+    ? { ...error.facts, suggestions: [startHint] }
+    : error.facts;
 
 /** Of a token that the server refuses: the person has to know which one that is. */
 const tokenHints = {
@@ -77,12 +83,15 @@ const limitHint =
 const startHint =
   'Start it with `npm start`, or name another URL with `sallyport login --url <url>`. `sallyport whoami` shows the one in use.';
 const hints: Readonly<Record<string, string>> = {
-  unreachable: startHint,
+  project_not_found: 'A project is named by its id: `sallyport projects` lists the ids and their names.',
+  schedule_not_found: 'A schedule is named by its id: `sallyport schedules` lists the ids and their names.',
   unexpected_answer: 'Check the URL: `sallyport whoami` shows the one in use.',
   resource_limit_exceeded: limitHint,
 };
 /** Codes whose suggestions are meant for programs and replaced by a hint. */
-const hasOwnHint: ReadonlySet<string> = new Set(['unreachable', 'unexpected_answer']);
+const hasOwnHint: ReadonlySet<string> = new Set([
+  ...['unexpected_answer', 'project_not_found', 'schedule_not_found'],
+]);
 
 /** For an error that comes without advice of its own: one of a turn. */
 export const adviceFor = (code: string): string | undefined => hints[code] ?? adviceOn(code);

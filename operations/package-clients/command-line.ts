@@ -1,11 +1,12 @@
 /**
- * The command line client for machines without a checkout: two files without dependencies, and the manifest of a package,
- * from which the program reads its version as it does in a checkout.
+ * The command line client for machines without a checkout: two files without dependencies, the licences of the code within, and
+ * the manifest of a package, from which the program reads its version as it does in a checkout.
  */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { inRepository } from '../../infra/constructs/repository-path.ts';
+import { licencesOf } from './licences.ts';
 
 const nodeVersionMin = 24;
 
@@ -21,10 +22,12 @@ else {
 /** Writes into the folder `dist`, the licence and the manifest of the package. */
 export const buildCommandLine = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
-  await build({
+  const { metafile } = await build({
     entryPoints: [inRepository('cli/main.ts')],
     outfile: join(folder, 'dist', 'program.js'),
     bundle: true,
+    metafile: true,
+    absWorkingDir: inRepository('.'),
     format: 'esm',
     platform: 'node',
     target: `node${nodeVersionMin}`,
@@ -49,4 +52,5 @@ export const buildCommandLine = async (folder: string): Promise<void> => {
   await writeFile(join(folder, 'dist', 'sallyport.js'), entry);
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   await copyFile(inRepository('LICENSE'), join(folder, 'LICENSE'));
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await licencesOf(metafile));
 };

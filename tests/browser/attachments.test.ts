@@ -99,6 +99,24 @@ test('files are dropped and pasted into an open session, and can be removed', as
   ]);
 });
 
+test('files of an open session stay while another page is shown, and go with its next message', async () => {
+  const page = await openApp(cloud);
+  await say(page, 'hello');
+  await ended(page);
+  await pick(page, [notes]);
+  const chosen = page.getByRole('list', { name: 'Attached files' });
+  await chosen.getByText('notes.txt').waitFor();
+  await page.getByLabel('Message').fill('take it');
+  const main = page.getByRole('navigation', { name: 'Main' });
+  await main.getByRole('link', { name: 'Models' }).click();
+  await chosen.waitFor({ state: 'detached' });
+  await page.goBack();
+  await chosen.getByText('notes.txt').waitFor();
+  await page.getByLabel('Message').press('Enter');
+  await ended(page, 2);
+  expect(await attachedIn(page)).toEqual([expect.stringMatching(/-notes\.txt$/)]);
+});
+
 test('a failed upload keeps the message back and is repeated; a refused file holds it until it is removed', async () => {
   const page = await openApp(cloud, { expects: /ERR_FAILED/ });
   await say(page, 'hello');

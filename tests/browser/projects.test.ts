@@ -104,6 +104,10 @@ test('deleting a project with an active session fails with the reason', async ()
   await page.getByRole('button', { name: 'Delete project' }).click();
   await page.getByText('the project has active sessions').waitFor();
   await page.getByText('End its sessions first.').waitFor();
+  await page.getByRole('link', { name: 'Sessions of this project' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
+  expect(new URL(page.url()).hash).toMatch(/^#\/sessions\?project=[0-9a-f-]{36}$/);
+  await page.getByText('1 of 1').waitFor();
 });
 
 test('a workspace is created and deleted', async () => {

@@ -76,6 +76,22 @@ test('the command line client runs after an installation from the address, and s
   });
 });
 
+test('the archive of the command line client has the licence of each package that its program contains', async () => {
+  const archive = join(clients(), 'sallyport-cli-0.1.0.tgz');
+  const { stdout } = await run('tar', ['xzOf', archive, 'package/THIRD-PARTY-LICENSES']);
+  const { stdout: program } = await run('tar', ['xzOf', archive, 'package/dist/program.js']);
+  const bundled = new Set(
+    [...program.matchAll(/node_modules\/((?:@[^/"]+\/)?[^/"]+)/g)].map(([, name = '']) => name),
+  );
+  expect([...bundled]).toContain('ws');
+  for (const name of bundled) {
+    const own = join(repository, 'node_modules', name);
+    const { version, license } = JSON.parse(await readFile(join(own, 'package.json'), 'utf8'));
+    const text = (await readFile(join(own, 'LICENSE'), 'utf8')).trim();
+    expect(stdout).toContain(`${name} ${version} (${license})\n\n${text}\n`);
+  }
+});
+
 const asNode20 =
   'data:text/javascript,const versions = { ...process.versions, node: "20.1.0" };' +
   'Object.defineProperties(process, { versions: { value: versions }, version: { value: "v20.1.0" } });';

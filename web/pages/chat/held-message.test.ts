@@ -5,9 +5,9 @@ import { useHeldMessage } from './held-message.ts';
 const box = () => {
   const [to, text] = [ref('s1'), ref('hello')];
   const answers: ((files: readonly string[] | undefined) => void)[] = [];
-  const { isHeld, hold } = useHeldMessage<readonly string[]>(() => [to.value, text.value]);
+  const { isHeld, hold, callOff } = useHeldMessage<readonly string[]>(() => [to.value, text.value]);
   const send = () => hold(() => new Promise((resolve) => answers.push(resolve)));
-  return { to, text, answers, isHeld, send };
+  return { to, text, answers, isHeld, send, callOff };
 };
 
 test('a message is held until its files are there, once', async () => {
@@ -41,4 +41,13 @@ test('an edit and another session call it off', async () => {
   to.value = 's2';
   answers[2]?.(['a']);
   expect([await third, isHeld.value]).toEqual([undefined, false]);
+});
+
+test('a box that is removed calls it off', async () => {
+  const { answers, isHeld, send, callOff } = box();
+  const sent = send();
+  callOff();
+  expect(isHeld.value).toBe(false);
+  answers[0]?.(['a']);
+  expect(await sent).toBe(undefined);
 });

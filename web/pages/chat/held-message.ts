@@ -10,6 +10,7 @@ type HeldMessage<Files> = {
   readonly isHeld: Readonly<Ref<boolean>>;
   /** The files, or undefined: it was called off, or `ready` has none. */
   readonly hold: (ready: () => Promise<Files | undefined>) => Promise<Files | undefined>;
+  readonly callOff: () => void;
 };
 
 /** The text of the box, and the session that it is for. */
@@ -29,5 +30,8 @@ export const useHeldMessage = <Files>(box: () => readonly [to: string, text: str
     if (held.value === own) held.value = undefined;
     return isCalledOff ? undefined : files;
   };
-  return { isHeld, hold };
+  const callOff = (): void => {
+    held.value = undefined;
+  };
+  return { isHeld, hold, callOff };
 };
