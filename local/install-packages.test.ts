@@ -1,6 +1,6 @@
 /** The installation before each npm script, with an npm that only says that it was called. */
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -31,7 +31,12 @@ const open = async (isHeld: boolean) => {
     });
     return { status, isInstalled: stdout.includes('installed'), stderr };
   };
-  return { build, change, install };
+  /** As in a second worktree that shares the packages of the first. */
+  const link = async (): Promise<void> => {
+    await rename(join(folder, 'node_modules'), join(folder, 'packages-of-another'));
+    await symlink(join(folder, 'packages-of-another'), join(folder, 'node_modules'));
+  };
+  return { build, change, install, link };
 };
 
 test('packages that have not changed are not installed again, also under a running program', async () => {
@@ -65,3 +70,12 @@ test.each(['has ended', 'had the number of one that runs'])(
     expect(install()).toMatchObject({ status: 0, isInstalled: true });
   },
 );
+
+test('packages of another checkout are not replaced through a link', async () => {
+  const { change, install, link } = await open(false);
+  await change();
+  await link();
+  const { stderr, ...refused } = install();
+  expect(refused).toEqual({ status: 1, isInstalled: false });
+  expect(stderr).toContain('node_modules is a link');
+});

@@ -77,7 +77,7 @@ test('the command line client runs after an installation from the address, and s
 });
 
 test('the archive of the command line client has the licence of each package that its program contains', async () => {
-  const archive = join(clients(), 'sallyport-cli-0.1.0.tgz');
+  const archive = join(clients, 'sallyport-cli-0.1.0.tgz');
   const { stdout } = await run('tar', ['xzOf', archive, 'package/THIRD-PARTY-LICENSES']);
   const { stdout: program } = await run('tar', ['xzOf', archive, 'package/dist/program.js']);
   const bundled = new Set(
