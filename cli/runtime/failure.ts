@@ -90,7 +90,9 @@ const hints: Readonly<Record<string, string>> = {
 };
 /** Codes whose suggestions are meant for programs and replaced by a hint. */
 const hasOwnHint: ReadonlySet<string> = new Set([
-  ...['unexpected_answer', 'project_not_found', 'schedule_not_found'],
+  'unexpected_answer',
+  'project_not_found',
+  'schedule_not_found',
 ]);
 
 /** For an error that comes without advice of its own: one of a turn. */
