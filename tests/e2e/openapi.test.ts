@@ -320,6 +320,12 @@ test('a tool that a client offers', async () => {
   const answer = 'postSessionsByIdCallerToolsByRequestId';
   await ask(answer, { path, body: { result: 'opened' } });
   expect(await refusal(answer, { path, body: { error: 'late' } })).toBe('no_pending_tool_call');
+  const offer = 'putSessionsByIdCallerTools';
+  const more = { callerId: 'program', tools: [{ name: 'read' }, { name: 'write' }] };
+  type Offered = { readonly tools: readonly string[]; readonly requests: readonly string[] };
+  const { tools, requests } = await ask<Offered>(offer, { path: session, body: more });
+  expect({ tools, requests }).toEqual({ tools: ['program_read', 'program_write'], requests: [] });
+  expect(await refusal(offer, { path: session, body: { ...more, callerId: 'a b' } })).toBe('invalid_request');
   await ask('deleteSessionsById', { path: session });
 });
 
