@@ -30,6 +30,7 @@ export type ProcessEnd = {
   readonly exitCode?: number | null;
   readonly signal?: string;
   readonly lost?: true;
+  readonly outputLost?: true;
 };
 
 type MessagePiece = { readonly messageId: string; readonly offset: number; readonly text: string };

@@ -30,6 +30,8 @@ export type ProcessExit = {
   readonly signal?: string;
   /** It ended with its sandbox. */
   readonly isLost?: true;
+  /** It had ended before its sandbox, and what was left of its output went with that. */
+  readonly isOutputLost?: true;
 };
 
 export type OutputOptions = {
@@ -103,8 +105,9 @@ export const unseenPart = (event: OutputPiece, next: number) => {
 /** Where the server does not know it: that of a program which SIGKILL ended. */
 const unknownExitCode = 137;
 
-export const exitOf = ({ exitCode, signal, lost }: ProcessEnd): ProcessExit => ({
+export const exitOf = ({ exitCode, signal, lost, outputLost }: ProcessEnd): ProcessExit => ({
   exitCode: exitCode ?? unknownExitCode,
   ...(signal === undefined ? {} : { signal }),
   ...(lost === undefined ? {} : { isLost: true }),
+  ...(outputLost === undefined ? {} : { isOutputLost: true }),
 });

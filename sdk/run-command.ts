@@ -6,7 +6,7 @@
  */
 import type { ApiClient } from './api-client.ts';
 import { connectionLost, SallyportError } from './errors.ts';
-import { type Followed, followOutput, type OutputEvent } from './process-output.ts';
+import { type Followed, followOutput, type OutputEvent, type ProcessExit } from './process-output.ts';
 import { isLost } from './retry.ts';
 import { type BodyOf, pathOf, type Signalled } from './route.ts';
 import { api, type CodeResult, type ExecResult } from './routes.ts';
@@ -119,7 +119,7 @@ const collect = async (
       followed.signal?.throwIfAborted();
       output.add(event);
       report(event, listeners);
-      if (event.type === 'exit' && event.isLost) throw outcomeUnknown();
+      if (event.type === 'exit' && (event.isLost || event.isOutputLost)) throw outcomeUnknown(event);
       if (event.type === 'exit')
         return { exitCode: event.exitCode, ...output.result(), durationMs: Date.now() - startedAt };
     }
@@ -137,11 +137,13 @@ const collect = async (
   throw connectionLost();
 };
 
-/** Its exit code went with its sandbox, and maybe its last output. */
-const outcomeUnknown = (): SallyportError =>
+/** Its exit code went with its sandbox, or what was left of its output. */
+const outcomeUnknown = ({ isLost, exitCode }: ProcessExit): SallyportError =>
   new SallyportError(0, {
     code: 'tool_outcome_unknown',
-    message: 'the command was lost with its sandbox',
+    message: isLost
+      ? 'the command was lost with its sandbox'
+      : `the command ended with exit code ${exitCode}, and output of it was lost with its sandbox`,
     suggestions: ['Check the workspace before you run it again.'],
   });
 

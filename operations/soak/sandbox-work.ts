@@ -44,11 +44,15 @@ export const processes = async (scene: Scene): Promise<SessionRecord> => {
     `process ${processId}`,
   );
   const { text } = await ask(`${path}/output?follow=0`);
-  session.noteProcess({ lines, text: textOf(text), isLost: ended.state === 'lost' });
+  const isLost = ended.state === 'lost' || /"(?:lost|outputLost)":true/.test(endOf(text));
+  session.noteProcess({ lines, text: textOf(text), isLost });
   return session.finish();
 };
 
 type ProcessInfo = { readonly state: 'running' | 'exited' | 'lost' };
+
+/** The last of server-sent events. */
+const endOf = (events: string): string => events.trimEnd().split('\n\n').at(-1) ?? '';
 
 /** Of server-sent events: what its `output` events hold. */
 const textOf = (events: string): string =>

@@ -16,7 +16,10 @@ const gap = z.object({ from: bytes, to: bytes });
 const exit = z.object({
   exitCode: z.number().int().nullable(),
   signal: z.string().exactOptional(),
+  /** The process went with its sandbox, and its exit code. */
   lost: z.literal(true).exactOptional(),
+  /** The process had ended; what was left of its output went with its sandbox. */
+  outputLost: z.literal(true).exactOptional(),
 });
 
 export type OutputPiece = z.output<typeof output>;

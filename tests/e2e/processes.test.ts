@@ -205,6 +205,11 @@ test('processes are lost with their sandbox, and the next program starts another
     { processId: ended, state: 'exited', exitCode: 2 },
     { processId: process, state: 'lost', isPty: true },
   ]);
+  // It printed nothing, which its answer cannot know any more.
+  expect((await lost.output(ended)).map(({ event, data }) => [event, data])).toEqual([
+    ['start', { processId: ended }],
+    ['exit', { exitCode: 2, outputLost: true }],
+  ]);
   expect((await lost.output(process)).map(({ event, data }) => [event, data])).toEqual([
     ['start', { processId: process }],
     ['exit', { exitCode: null, lost: true }],

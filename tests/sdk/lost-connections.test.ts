@@ -111,29 +111,39 @@ test('a command that takes longer than one answer is followed to its end', async
   expect(await sandbox.exec('make')).toMatchObject({ exitCode: 3, stdout: textOf(pieces, 'stdout') });
 });
 
+const lost = { end: { exitCode: null, lost: true }, message: 'the command was lost' };
+const outputLost = {
+  end: { exitCode: 0, outputLost: true },
+  message: 'ended with exit code 0, and output of it was lost',
+};
+
 test.each([
-  ['that is followed', true],
-  ['that takes longer than one answer', false],
-])('a command %s and is lost with its sandbox is none that was killed', async (_, isFollowed) => {
-  hurry();
-  await using server = await startWireServer();
-  const start = 'event: start\ndata: {"processId":"p"}\n\n';
-  server.on('POST /exec', (_request, response) => {
-    if (isFollowed) server.stream(response, `${start}${start}`);
-    else server.send(response, 202, { processId: 'p' });
-  });
-  server.on('GET /processes/p/output', (_request, response) =>
-    server.stream(response, `${start}event: exit\ndata: {"exitCode":null,"lost":true}\n\n`),
-  );
-  server.faults.cuts = isFollowed ? 1 : 0;
-  const sandbox = await sandboxOf(server);
-  const failed = failureOf(sandbox.exec('make', isFollowed ? { onStdout: () => undefined } : {}));
-  expect(await failed).toMatchObject({
-    ...{ code: 'tool_outcome_unknown', status: 0 },
-    suggestions: ['Check the workspace before you run it again.'],
-  });
-  expect(server.asked.map(({ route }) => route)).not.toContain('DELETE /processes/p');
-});
+  { what: 'that is followed and', isFollowed: true, ...lost },
+  { what: 'that takes longer than one answer and', isFollowed: false, ...lost },
+  { what: 'whose output', isFollowed: true, ...outputLost },
+])(
+  'a command $what is lost with its sandbox is none that was killed',
+  async ({ isFollowed, end, message }) => {
+    hurry();
+    await using server = await startWireServer();
+    const start = 'event: start\ndata: {"processId":"p"}\n\n';
+    server.on('POST /exec', (_request, response) => {
+      if (isFollowed) server.stream(response, `${start}${start}`);
+      else server.send(response, 202, { processId: 'p' });
+    });
+    server.on('GET /processes/p/output', (_request, response) =>
+      server.stream(response, `${start}event: exit\ndata: ${JSON.stringify(end)}\n\n`),
+    );
+    server.faults.cuts = isFollowed ? 1 : 0;
+    const sandbox = await sandboxOf(server);
+    const failed = failureOf(sandbox.exec('make', isFollowed ? { onStdout: () => undefined } : {}));
+    expect(await failed).toMatchObject({
+      ...{ code: 'tool_outcome_unknown', status: 0, message: expect.stringContaining(message) },
+      suggestions: ['Check the workspace before you run it again.'],
+    });
+    expect(server.asked.map(({ route }) => route)).not.toContain('DELETE /processes/p');
+  },
+);
 
 test('an aborted command is ended, and its caller gets the reason of the abort', async () => {
   await using server = await startWireServer();

@@ -88,12 +88,13 @@ def test_a_command_longer_than_one_answer_is_followed(
 Answer = Callable[[Any], None]
 
 
+@pytest.mark.parametrize("end", ['{"exitCode":null,"lost":true}', '{"exitCode":0,"outputLost":true}'])
 @pytest.mark.parametrize("is_followed", [False, True])
 def test_a_command_whose_sandbox_is_lost_is_no_command_that_was_killed(
-    server: WireServer, client: Sallyport, is_followed: bool
+    server: WireServer, client: Sallyport, is_followed: bool, end: str
 ) -> None:
     start = 'event: start\ndata: {"processId":"p"}\n\n'
-    lost = f'{start}event: exit\ndata: {{"exitCode":null,"lost":true}}\n\n'
+    lost = f"{start}event: exit\ndata: {end}\n\n"
     if is_followed:
         server.cuts = 1
         server.replies["POST /exec"] = lambda handler, _: handler.stream(f"{start}{start}".encode())

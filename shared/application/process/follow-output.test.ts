@@ -7,14 +7,14 @@ import { followOutput } from './follow-output.ts';
 const session = { workspace: 'w' } as Session;
 const sandbox = { state: 'ready', generation: 1, address: 'http://sandbox', flavor: 'small' };
 
-const open = (slices: readonly (string | readonly string[])[]) => {
+const open = (slices: readonly (string | readonly string[])[], record: object = { endedAt: undefined }) => {
   const asked: string[] = [];
   const ended: object[] = [];
   const left = [...slices];
   const ports = {
     workspaces: { get: async () => ({ id: 'w', sandbox }) },
     processes: {
-      get: async () => ({ id: 'p', endedAt: undefined }),
+      get: async () => ({ id: 'p', ...record }),
       end: async (workspace: string, id: string, end: object) => void ended.push({ workspace, id, ...end }),
     },
     world: { now: () => 7 },
@@ -55,6 +55,16 @@ test('a process that is lost between two slices ends with that', async () => {
     ':next 9\n\nevent: exit\ndata: {"exitCode":null,"lost":true}\n\n',
   );
 });
+
+test.each([3, 0])(
+  'the output of a process that ended with %i before its sandbox is said to be lost',
+  async (exitCode) => {
+    const { ports } = open([], { endedAt: 1, exitCode });
+    expect(await textOf(await followOutput(ports, session, request))).toBe(
+      `event: start\ndata: {"processId":"p"}\n\nevent: exit\ndata: {"exitCode":${exitCode},"outputLost":true}\n\n`,
+    );
+  },
+);
 
 test('a reader that leaves asks for no further slice', async () => {
   const { ports, asked } = open(['one', 'two']);

@@ -2,7 +2,8 @@
  * The output of a process as server-sent events, followed slice by slice: a reader that leaves does not end the invocation of
  * the link that reads for it, so each of them is short.
  *
- * The output of a process that was lost with its sandbox is its end alone.
+ * The output of a process whose sandbox has ended is its end alone, which says that the output is lost: a reader that comes back would take
+ * what it has for the whole.
  */
 import { readOutputEvent } from '../../contracts/output-event.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
@@ -87,7 +88,7 @@ export const openSlice = async (
   const response = await askProcess(ports, session, { id, rest, method: 'GET', usedBy });
   if (response?.body != null) return response.body.pipeThrough(recordExit(ports, session.workspace, id));
   const { exitCode = null, endedAt } = await requireRecord(ports, session.workspace, id);
-  const exit = { exitCode, ...(endedAt === undefined ? { lost: true } : {}) };
+  const exit = { exitCode, ...(endedAt === undefined ? { lost: true } : { outputLost: true }) };
   const start = isFirst ? eventText('start', { processId: id }) : '';
   return new Blob([`${start}${eventText('exit', exit)}`]).stream();
 };

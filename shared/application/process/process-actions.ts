@@ -54,6 +54,7 @@ export const outputAction = async (
     next_offset: part.nextOffset,
     has_more: part.hasMore || isUnread,
     ...(part.skippedBytes === 0 ? {} : { skipped_bytes: part.skippedBytes }),
+    ...(part.isLost === undefined ? {} : { output_lost: true as const }),
   };
 };
 

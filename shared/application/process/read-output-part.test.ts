@@ -66,4 +66,29 @@ describe('a process that ended', () => {
     const part = await outputAction(ports as unknown as SandboxDeps, session, { ...asked, signal });
     expect(part).toMatchObject({ state: 'exited', output: 'a\n', has_more });
   });
+
+  test.each([
+    ['of a sandbox that runs is whole', output + end, undefined],
+    [
+      'of a sandbox that has ended is said to be lost',
+      'event: exit\ndata: {"exitCode":1,"outputLost":true}\n\n',
+      true,
+    ],
+    ['that was lost with its sandbox says so', 'event: exit\ndata: {"exitCode":null,"lost":true}\n\n', true],
+  ])('one %s', async (_, events, isLost) => {
+    const fetch = async () => new Response(events);
+    const ports = {
+      ...{ workspaces: { get: async () => ({ id: 'w', sandbox }) }, link: { fetch } },
+      ...{ processes: { end: async () => true }, world: { now: () => 2000 } },
+    };
+    const wanted = {
+      id,
+      offset: 0,
+      charactersMax: 100,
+      waitSeconds: 0,
+      signal: new AbortController().signal,
+    };
+    const part = await readOutputPart(ports as unknown as SandboxDeps, session, wanted);
+    expect({ isLast: part.isLast, isLost: part.isLost }).toEqual({ isLast: true, isLost });
+  });
 });

@@ -16,6 +16,8 @@ export type OutputPart = {
   readonly hasMore: boolean;
   /** The end of the output was reached: the process has ended, and no byte of it is left. */
   readonly isLast: boolean;
+  /** The rest of the output went with its sandbox. */
+  readonly isLost?: true;
 };
 
 type PartRequest = {
@@ -62,7 +64,8 @@ const withEvent = (part: OutputPart, block: string, charactersMax: number): Outp
   const event = readOutputEvent(block);
   if (event?.type === 'gap')
     return { ...part, nextOffset: event.to, skippedBytes: part.skippedBytes + event.to - event.from };
-  if (event?.type === 'exit') return { ...part, isLast: true };
+  if (event?.type === 'exit')
+    return { ...part, isLast: true, ...((event.lost ?? event.outputLost) ? { isLost: true } : {}) };
   if (event?.type !== 'output') return part;
   const room = charactersMax - part.text.length;
   if (event.text.length <= room)

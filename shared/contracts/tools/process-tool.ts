@@ -94,6 +94,10 @@ export const processOutputResult = z.object({
   next_offset: z.int().describe('Offset of the first byte that was not returned.'),
   has_more: z.boolean().describe('True: more output is stored.'),
   skipped_bytes: z.int().optional().describe('Bytes before the output that are no longer stored.'),
+  output_lost: z
+    .literal(true)
+    .optional()
+    .describe('True: the sandbox has ended, and what was left of the output with it.'),
 });
 
 export const processDoneResult = z.object({

@@ -43,10 +43,14 @@ def connection_lost() -> SallyportError:
     return SallyportError(0, "connection_lost", "the connection was lost")
 
 
-def outcome_unknown() -> SallyportError:
-    """Of a command whose exit code went with its sandbox, and maybe its last output."""
+def outcome_unknown(exit_code: int | None) -> SallyportError:
+    """Of a command whose exit code went with its sandbox, or what was left of its output."""
     suggestions = ["Check the workspace before you run it again."]
-    message = "the command was lost with its sandbox"
+    message = (
+        "the command was lost with its sandbox"
+        if exit_code is None
+        else f"the command ended with exit code {exit_code}, and output of it was lost with its sandbox"
+    )
     return SallyportError(0, "tool_outcome_unknown", message, suggestions=suggestions)
 
 

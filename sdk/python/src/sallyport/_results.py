@@ -53,6 +53,8 @@ class OutputEvent:
     signal: str | None = None
     #: The process ended with its sandbox.
     is_lost: bool = False
+    #: It had ended before its sandbox, and what was left of its output went with that.
+    is_output_lost: bool = False
 
 
 @dataclass(frozen=True)

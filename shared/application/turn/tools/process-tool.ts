@@ -84,12 +84,13 @@ const listText = ({ processes }: Awaited<ReturnType<typeof listAction>>): string
         .join('\n');
 
 const outputText = (part: Awaited<ReturnType<typeof outputAction>>): string => {
-  const { output, next_offset, has_more: hasMore, skipped_bytes: skipped } = part;
+  const { output, next_offset, has_more: hasMore, skipped_bytes: skipped, output_lost: isLost } = part;
   const notes = [
     stateText(part),
     `next_offset ${next_offset}`,
     ...(hasMore ? ['more output is stored'] : []),
     ...(skipped === undefined ? [] : [`${skipped} bytes before it are no longer stored`]),
+    ...(isLost ? ['output that was not read is lost: the sandbox has ended'] : []),
   ];
   return `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]`;
 };

@@ -91,8 +91,8 @@ def run_command(
         for event in follow_output(
             client, session_id, process_id=begun.process_id, first=begun.events
         ):
-            if event.is_lost:
-                raise outcome_unknown()
+            if event.is_lost or event.is_output_lost:
+                raise outcome_unknown(None if event.is_lost else event.exit_code)
             if event.type == "exit":
                 duration_ms = (time.monotonic() - started_at) * 1000
                 exit_code = event.exit_code or 0

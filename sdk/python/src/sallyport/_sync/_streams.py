@@ -146,6 +146,7 @@ def follow_output(
                 exit_code=UNKNOWN_EXIT_CODE if exit_code is None else exit_code,
                 signal=data.get("signal"),
                 is_lost=data.get("lost", False),
+                is_output_lost=data.get("outputLost", False),
             )
             return
 
