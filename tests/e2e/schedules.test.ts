@@ -320,6 +320,12 @@ describe('the overlap table', () => {
     const path = `/api/sessions/${sessionId}/files/go`;
     expect([200, 201]).toContain((await cloud.request(path, { method: 'PUT', body: '' })).status);
   };
+  /** A run that began may have yet to pin its session: until then another one waits for the next look. */
+  const isPinned = (id: string, { sessionId }: Row): Promise<unknown> =>
+    eventually(
+      () => pinOf(id),
+      (pin) => pin === sessionId,
+    );
   /** The newest row, which is the second one, once it is as wanted. */
   const second = async (id: string, isWanted: (row: Row) => boolean): Promise<Row> => {
     const [row] = await eventually(
@@ -358,6 +364,7 @@ describe('the overlap table', () => {
 
   test('queue, resume: the message waits in the session', async () => {
     const { id, former } = await begin({ overlapBehavior: 'queue' });
+    await isPinned(id, former);
     await trigger(id);
     await second(id, () => true);
     await release(former);
@@ -373,11 +380,7 @@ describe('the overlap table', () => {
   ])('queue, $session: the run waits until the earlier one has ended', async ({ sessionBehavior }) => {
     const { id, former } = await begin({ overlapBehavior: 'queue', sessionBehavior });
     if (sessionBehavior === 'resume') {
-      // The run that began may have yet to write its own.
-      await eventually(
-        () => pinOf(id),
-        (pin) => pin === former.sessionId,
-      );
+      await isPinned(id, former);
       await pinAway(id, { former: former.sessionId });
     }
     await trigger(id);
