@@ -167,6 +167,7 @@ export const api = {
     'POST',
     '/api/sessions/{id}/ports',
   ),
+
   exec: route<
     With<typeof processes.execBody> & {
       readonly answer: Out<typeof processes.execAnswer> | Out<typeof processes.execContinues>;
@@ -179,14 +180,8 @@ export const api = {
   listProcesses: route<Of<typeof processes.processesAnswer>>()('GET', '/api/sessions/{id}/processes'),
   showProcess: route<Of<typeof processes.processAnswer>>()('GET', process),
   endProcess: route<Of<typeof processes.processAnswer>>()('DELETE', process),
-  signalProcess: route<With<typeof processes.signalBody> & Empty>()(
-    'POST',
-    '/api/sessions/{id}/processes/{processId}/signal',
-  ),
-  resizeProcess: route<With<typeof processes.resizeBody> & Empty>()(
-    'POST',
-    '/api/sessions/{id}/processes/{processId}/resize',
-  ),
+  signalProcess: route<With<typeof processes.signalBody> & Empty>()('POST', `${process}/signal` as const),
+  resizeProcess: route<With<typeof processes.resizeBody> & Empty>()('POST', `${process}/resize` as const),
   runCode: route<With<typeof code.codeBody> & Of<typeof code.codeAnswer>>()(
     'POST',
     '/api/sessions/{id}/code',
