@@ -151,12 +151,7 @@ export const withdrawTools = async (
   if (found === undefined) return;
   for (const { callerId } of withdrawn) {
     const answer = { code: 'not_found', message: `the client ${callerId} has disconnected` };
-    for (const { route, wait } of callsWithCallers(found.turn.state))
-      if (route?.kind === 'caller' && route.caller === callerId)
-        await completeDelegatedCall(ports, found, {
-          waitId: wait.id,
-          answer,
-          limits,
-        });
+    for (const waitId of requestsTo(found.turn.state, callerId))
+      await completeDelegatedCall(ports, found, { waitId, answer, limits });
   }
 };
