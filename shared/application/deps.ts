@@ -3,7 +3,7 @@
  * of its use cases. A use case that more callers need than its folder's names the few it uses, as `Deps<'…'>`.
  */
 
-import type { Network } from '../domain/egress-policy.ts';
+import type { Ceiling } from '../domain/egress-policy.ts';
 import type { Lifetimes } from '../domain/idle-time.ts';
 import type { ProjectId, WorkspaceId } from '../domain/ids.ts';
 import type { CheckTimes } from '../domain/mcp/health.ts';
@@ -87,7 +87,7 @@ type AllDeps = {
   /** Bytes that one session may exchange with hosts outside. */
   readonly egressBytesMax: number;
   /** The hosts that any sandbox of the deployment may reach; absent: none. */
-  readonly egressCeiling?: Network | undefined;
+  readonly egressCeiling?: Ceiling | undefined;
   readonly egressUsage: EgressUsage;
   readonly environments: Environments;
   readonly eventLog: EventLog;

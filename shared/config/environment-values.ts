@@ -1,4 +1,5 @@
 /** Values of the application from the variables of its environment: limits, lifetimes and defaults, in its own units. */
+import type { Ceiling } from '../domain/egress-policy.ts';
 import type { ceiling, decisions } from './environment-parts.ts';
 import type { ValuesOf } from './group.ts';
 import type {
@@ -71,8 +72,10 @@ export const treeLimitsOf = (
 });
 
 /** Absent: no sandbox has a network. */
-export const egressCeilingOf = ({ EGRESS_ALLOW: allow }: ValuesOf<typeof ceiling>) => ({
-  egressCeiling: allow === undefined ? undefined : { allow },
+export const egressCeilingOf = ({
+  EGRESS_ALLOW: allow,
+}: ValuesOf<typeof ceiling>): { readonly egressCeiling: Ceiling | undefined } => ({
+  egressCeiling: allow === undefined || allow === 'any host' ? allow : { allow },
 });
 
 const bytesInMegabyte = 1_000_000;

@@ -64,6 +64,14 @@ test('an empty value counts as unset, and other variables are not read', () => {
   expect(read({ ...empty, HOME: '/root' })).toEqual({ ok: true, value: defaults });
 });
 
+test('EGRESS_ALLOW is a list of hosts, or a star alone', () => {
+  const hosts = { EGRESS_ALLOW: 'a.org, *.b.org:443' };
+  expect(read(hosts)).toMatchObject({ value: { EGRESS_ALLOW: ['a.org', '*.b.org:443'] } });
+  expect(read({ EGRESS_ALLOW: '*' })).toMatchObject({ value: { EGRESS_ALLOW: 'any host' } });
+  for (const value of ['*,a.org', '*:443', 'any host', '*.'])
+    expect(problemsOf({ EGRESS_ALLOW: value })).toEqual([expect.stringMatching(/or \* for any host$/)]);
+});
+
 describe('MODEL_PRICES', () => {
   const tooMany = Object.fromEntries(
     Array.from({ length: 201 }, (_, index) => [`demo/${index}`, { input: 1, output: 1 }]),

@@ -189,13 +189,17 @@ export const mcpSettings = group(() => ({
 
 /** The hosts that sandboxes may reach at most, and how long the relay is held for them. */
 export const egressSettings = group(() => ({
-  /** The ceiling of what projects may allow: hosts as in their lists; absent: no sandbox has a network. */
+  /** The ceiling of what projects may allow: any host, or hosts as in their lists; absent: no sandbox has a network. */
   EGRESS_ALLOW: z
     .string()
     .max(16_384)
-    .transform((value) => value.split(',').map((entry) => entry.trim()))
-    .refine((entries) => entries.every((entry) => parseHostPattern(entry) !== undefined))
-    .describe('one or more host or *.host, each with or without :port, separated by commas')
+    .transform((value) =>
+      value === '*' ? ('any host' as const) : value.split(',').map((entry) => entry.trim()),
+    )
+    .refine((hosts) => hosts === 'any host' || hosts.every((host) => parseHostPattern(host) !== undefined))
+    .describe(
+      'one or more host or *.host, each with or without :port, separated by commas; or * for any host',
+    )
     .optional(),
   /** `host` or `host:port` that sandboxes may reach although its address is private. */
   EGRESS_ALLOWED_PRIVATE_HOSTS: mcpSettings.shape.MCP_ALLOWED_PRIVATE_HOSTS,

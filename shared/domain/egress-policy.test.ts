@@ -70,6 +70,9 @@ describe('an endpoint (EG2)', () => {
     expect(refuseEgress([list('a.org'), list('b.org')], at)).toBe('not listed');
     expect(refuseEgress([list('a.org'), undefined], at)).toBe('no network');
     expect(refuseEgress([], at)).toBe('no network');
+    expect(refuseEgress([list('a.org'), 'any host'], at)).toBeUndefined();
+    expect(refuseEgress([list('b.org'), 'any host'], at)).toBe('not listed');
+    expect(refuseEgress([undefined, 'any host'], at)).toBe('no network');
   });
 
   test('an IPv6 address is the same in every spelling', () => {
@@ -84,6 +87,7 @@ describe('a ceiling (EG1)', () => {
     [list('a.org:443'), list('a.org')],
     [list('x.b.org', '*.x.b.org', '*.b.org:443'), list('*.b.org')],
     [list('A.org'), list('a.ORG')],
+    [list('*.org', 'a.org:443', '192.0.2.1'), 'any host' as const],
   ])('%j is within %j', (network, ceiling) => {
     expect(beyondCeiling(network, ceiling)).toEqual([]);
   });

@@ -20,6 +20,9 @@ export type InjectRule = {
 /** Absent where it is used: no network at all. */
 export type Network = { readonly allow: readonly string[]; readonly inject?: readonly InjectRule[] };
 
+/** Of a deployment: the hosts that its projects may list. Absent where it is used: none. */
+export type Ceiling = Network | 'any host';
+
 export type HostPattern = {
   /** In lower case, without a final dot. */
   readonly host: string;
@@ -71,13 +74,14 @@ export type EgressRefusal = 'no network' | 'not a host' | 'not listed';
 
 /** Every policy must allow the endpoint: the sandbox's, its project's and the operator's. Undefined: it is allowed. */
 export const refuseEgress = (
-  policies: readonly (Network | undefined)[],
+  policies: readonly (Ceiling | undefined)[],
   { host: written, port }: Endpoint,
 ): EgressRefusal | undefined => {
   const host = hostOf(written);
   if (host === undefined || port < 1 || port > portMax) return 'not a host';
   if (policies.length === 0) return 'no network';
   for (const policy of policies) {
+    if (policy === 'any host') continue;
     if (policy === undefined) return 'no network';
     const patterns = policy.allow.map(parseHostPattern);
     if (!patterns.some((pattern) => pattern !== undefined && matches(pattern, { host, port })))
@@ -100,7 +104,8 @@ const sameHost = (one: string, other: string): boolean =>
     parseAddress(one)?.join('.') === parseAddress(other)?.join('.'));
 
 /** The patterns that the ceiling does not cover: a network may only narrow what is above it. */
-export const beyondCeiling = (network: Network, ceiling: Network | undefined): readonly string[] => {
+export const beyondCeiling = (network: Network, ceiling: Ceiling | undefined): readonly string[] => {
+  if (ceiling === 'any host') return [];
   const above = (ceiling?.allow ?? []).flatMap((text) => parseHostPattern(text) ?? []);
   return network.allow.filter((text) => {
     const pattern = parseHostPattern(text);

@@ -9,7 +9,7 @@
 
 import type { EgressTarget } from '../../contracts/relay/frame.ts';
 import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
-import { type EgressRefusal, type Network, refuseEgress } from '../../domain/egress-policy.ts';
+import { type Ceiling, type EgressRefusal, refuseEgress } from '../../domain/egress-policy.ts';
 import { needsTls, openTunnelGate } from '../../domain/relay/first-bytes.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { EgressConnection } from '../../ports/egress.ts';
@@ -39,7 +39,7 @@ export type EgressContext = Deps<'egress'> & {
   readonly onRecord: (record: EgressRecord) => void;
 };
 
-export type Policies = readonly (Network | undefined)[];
+export type Policies = readonly (Ceiling | undefined)[];
 
 type Ending = {
   readonly allowed: boolean;

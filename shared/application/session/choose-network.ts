@@ -3,7 +3,7 @@
  * name, at creation and later alike (EG1), and so is a rule for a secret that the project does not have (IJ1).
  */
 
-import { beyondCeiling, type Network } from '../../domain/egress-policy.ts';
+import { beyondCeiling, type Ceiling, type Network } from '../../domain/egress-policy.ts';
 import { rulesBeyond, withRulesOf } from '../../domain/inject-rule.ts';
 import type { Project } from '../../domain/project.ts';
 import { AppError } from '../../errors.ts';
@@ -32,7 +32,7 @@ export const refuseRulesBeyond = (network: Network, ceiling: Network | undefined
 
 const hostsShown = 5;
 
-export const refuseBeyond = (network: Network, ceiling: Network | undefined, reason: string): void => {
+export const refuseBeyond = (network: Network, ceiling: Ceiling | undefined, reason: string): void => {
   const beyond = beyondCeiling(network, ceiling);
   if (beyond.length === 0) return;
   throw new AppError('invalid_request', `network: ${reason} ${beyond.slice(0, hostsShown).join(', ')}`, {
