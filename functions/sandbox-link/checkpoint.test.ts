@@ -22,8 +22,8 @@ import { type ArchiveHeader, encodeArchiveFrame, readArchive } from '#shared/con
 import { logNumberTrailer } from '#shared/contracts/sandbox-call.ts';
 import type { AdoptCall, RestoreCall, SaveAnswer, SaveCall } from '#shared/contracts/sandbox-link.ts';
 import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
-import type { SavedWant } from '#shared/domain/checkpoint-paths.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import type { SavedWant } from '#shared/domain/saved-tree.ts';
 import { listen } from '../../local/endpoint/listen.ts';
 import { openBucket } from '../../tests/linked/linked-sandbox.ts';
 import { adopt } from './adopt.ts';

@@ -16,7 +16,7 @@ import {
   type SavedFile,
   savedBelow,
   savedEntryAt,
-} from '#shared/domain/checkpoint-paths.ts';
+} from '#shared/domain/saved-tree.ts';
 import { AppError, type ErrorCode, errorStatus } from '#shared/errors.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { packKey, readManifest } from './manifest.ts';

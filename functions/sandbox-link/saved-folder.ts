@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { encodeTarHeader, type TarEntry, tarEnd, tarPadding } from '#shared/contracts/tar.ts';
 import type { ManifestEntry } from '#shared/domain/checkpoint.ts';
-import { type ListedEntry, listed, type SavedFile } from '#shared/domain/checkpoint-paths.ts';
+import { type ListedEntry, listed, type SavedFile } from '#shared/domain/saved-tree.ts';
 
 type Below = readonly { readonly below: string; readonly entry: ManifestEntry }[];
 

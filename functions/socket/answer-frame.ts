@@ -90,7 +90,7 @@ const act = async (
   if (action.action === 'tool:approval') return decide(ports, request, { action, settings });
   if (sessionId === undefined) throw withoutSession();
   const found = await enterSession(ports, { id: sessionId, principal, intent: 'write' });
-  if (action.action !== 'message') return actSeldom(ports, request, { action, found, settings });
+  if (action.action !== 'message') return actRarely(ports, request, { action, found, settings });
   const { text, messageId, model, thinking } = action;
   const { session, seen } = found;
   const attachments = await attachmentsOf(ports, session, action);
@@ -110,26 +110,26 @@ type Message = Extract<SocketAction, { action: 'message' }>;
 
 const attachmentsOf = async (ports: FramePorts, session: Session, message: Message) => {
   if (message.attachments === undefined) return [];
-  const { checkAttachments } = await import('./seldom.ts');
+  const { checkAttachments } = await import('./rare-actions.ts');
   return checkAttachments(ports, session, message);
 };
 
-type SeldomAction = Exclude<SocketAction, { action: 'ping' | 'tool:approval' | 'message' }>;
+type RareAction = Exclude<SocketAction, { action: 'ping' | 'tool:approval' | 'message' }>;
 
-type Seldom = {
-  readonly action: SeldomAction;
+type RareRequest = {
+  readonly action: RareAction;
   readonly found: FoundSession;
   readonly settings: FrameSettings;
 };
 
-const actSeldom = async (
+const actRarely = async (
   ports: FramePorts,
   request: SocketRequest,
-  { action, found, settings }: Seldom,
+  { action, found, settings }: RareRequest,
 ): Promise<void> => {
   const { connectionId } = request;
   const { answerCall, answerTerminal, cancelTree, declareTools, endSession, resetHistory } = await import(
-    './seldom.ts'
+    './rare-actions.ts'
   );
   switch (action.action) {
     case 'turn:cancel':
@@ -180,7 +180,7 @@ const decide = async (
   const find = () => findDecided(ports, { principal, own, named });
   const { callId } = decision;
   const { limits } = settings;
-  const { decideCall } = await import('./seldom.ts');
+  const { decideCall } = await import('./rare-actions.ts');
   const decisionOf = () => decision;
   await decideCall(ports, { sessionId, callId, find, decisionOf, principal, limits });
 };

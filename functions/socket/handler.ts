@@ -33,14 +33,14 @@ const frameMeter = openFrameMeter({
 });
 
 const { correlation } = runtime;
-const seldom = loadOnce(async () =>
-  (await import('./seldom.ts')).openSeldomPorts(environment, {
+const rarePorts = loadOnce(async () =>
+  (await import('./rare-actions.ts')).openRarePorts(environment, {
     ...{ table, lambda, correlation, followerStarter: common.invoker },
   }),
 );
-const attachTerminal: AttachTerminal = async (...asked) => (await seldom()).attachTerminal(...asked);
-const link: SandboxLink = { fetch: async (...asked) => (await seldom()).link.fetch(...asked) };
-const savedFiles: SavedFiles = { fetch: async (...asked) => (await seldom()).savedFiles.fetch(...asked) };
+const attachTerminal: AttachTerminal = async (...asked) => (await rarePorts()).attachTerminal(...asked);
+const link: SandboxLink = { fetch: async (...asked) => (await rarePorts()).link.fetch(...asked) };
+const savedFiles: SavedFiles = { fetch: async (...asked) => (await rarePorts()).savedFiles.fetch(...asked) };
 
 const ports = {
   ...common,
@@ -74,7 +74,7 @@ export const handler = runtime.handler<SocketEvent, APIGatewayProxyResult>(async
       return connect(ports, request, defaults);
     case 'DISCONNECT':
       frameMeter.forget(request.connectionId);
-      await (await import('./seldom.ts')).closeConnection(ports, request, frameSettings.limits);
+      await (await import('./rare-actions.ts')).closeConnection(ports, request, frameSettings.limits);
       break;
     case 'MESSAGE':
       await answerFrame(ports, request, frameSettings);

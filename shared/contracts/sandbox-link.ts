@@ -4,9 +4,9 @@
  */
 import * as z from 'zod';
 import { effectEntryFields } from '#shared/contracts/effect-entry.ts';
-import { savedWants } from '#shared/domain/checkpoint-paths.ts';
 import { changeKinds } from '#shared/domain/file-change.ts';
 import type { WorkspaceId } from '#shared/domain/ids.ts';
+import { savedWants } from '#shared/domain/saved-tree.ts';
 import { anyUuid, logStream, pathCharactersMax, sha256 } from './fields.ts';
 
 /** Marks an answer of the link itself: `refused`, or `unsent` when it sent no byte. A sandbox cannot set it. */

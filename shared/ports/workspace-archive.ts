@@ -1,10 +1,10 @@
 /** Checkpoints of a workspace: out of a sandbox into the bucket, and back into the next one. */
 
 import type { Checkpoint, LeftOut, ManifestRef, Missing } from '../domain/checkpoint.ts';
-import type { SavedWant } from '../domain/checkpoint-paths.ts';
 import type { EffectFile } from '../domain/effect.ts';
 import type { OwnerId, WorkspaceId } from '../domain/ids.ts';
 import type { LiveSandbox } from '../domain/sandbox.ts';
+import type { SavedWant } from '../domain/saved-tree.ts';
 
 export type SandboxLogLine = {
   /** Counts from 1 within one sandbox. */

@@ -3,8 +3,8 @@
  * checkpoint. Starts no sandbox, and is no sign of life for one that runs (AC5).
  */
 
-import { type SavedWant, savedEntryAt } from '../../domain/checkpoint-paths.ts';
 import type { LiveSandbox, Workspace } from '../../domain/sandbox.ts';
+import { type SavedWant, savedEntryAt } from '../../domain/saved-tree.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { LinkRequest } from '../../ports/sandbox.ts';

@@ -12,12 +12,12 @@ import {
   leftOut,
   queuedCalls,
 } from './call-queue.ts';
-import type { KnownUsage } from './lost-call.ts';
 import { endOverBudget, isOverBudget } from './over-budget.ts';
 import { queueStep } from './queue-steps.ts';
 import { isKnownLoss, lossNotice, noticeId } from './saved-files.ts';
 import type { Deciding, EventOf, PartialAnswer, Running, Thinking, TurnLimits, TurnStep } from './turn.ts';
 import { end, followedBy, type StepOutput } from './turn-step.ts';
+import type { KnownUsage } from './unanswered-call.ts';
 
 type ThinkingEnd = EventOf<'model-answered'> | EventOf<'model-failed'> | EventOf<'budget-spent'>;
 

@@ -20,11 +20,11 @@ import type { AgentRuntime } from '../runtime-name.ts';
 import type { ApprovalMode } from '../session.ts';
 import type { TokenMeasure } from '../token-measure.ts';
 import type { Grant } from './grant.ts';
-import type { LostCall } from './lost-call.ts';
 import type { PrintedOutput } from './printed.ts';
 import type { SavedFiles, UnsavedFiles } from './saved-files.ts';
 import type { AskedCall, CallWait, Edited, SandboxWait, ToolCall, TurnCall } from './tool-call.ts';
 import type { CallTrial, TriedCall } from './trial.ts';
+import type { UnansweredCall } from './unanswered-call.ts';
 
 /** Which calls run without asking. */
 export type ApprovalPolicy = {
@@ -150,7 +150,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly toolCallsMax?: number;
       /** Of the request that it answers, if its history is long. */
       readonly measured?: TokenMeasure;
-    } & Omit<LostCall, 'known'>)
+    } & Omit<UnansweredCall, 'known'>)
   | ({
       readonly type: 'model-failed';
       readonly step: number;
@@ -160,7 +160,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly origin?: ModelFailureOrigin;
       /** The text that had come before. */
       readonly partial?: PartialAnswer;
-    } & LostCall)
+    } & UnansweredCall)
   /** The session's tree has nothing left: the model is not asked. */
   | { readonly type: 'budget-spent'; readonly step: number }
   | {
@@ -217,7 +217,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly printed?: PrintedOutput;
       /** The text of the answer that the cancel cut off. */
       readonly partial?: PartialAnswer;
-    } & LostCall)
+    } & UnansweredCall)
 );
 
 export type EventOf<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>;

@@ -9,7 +9,7 @@
 import type { TokenUsage } from '../../../domain/model.ts';
 import { tokensOf } from '../../../domain/tree-slice.ts';
 import { addUsage } from '../../../domain/turn/call-queue.ts';
-import type { KnownUsage, LostCall } from '../../../domain/turn/lost-call.ts';
+import type { KnownUsage, UnansweredCall } from '../../../domain/turn/unanswered-call.ts';
 import { noneReserved, type Reserved } from './reserve-in-tree.ts';
 
 export type CallMeter = {
@@ -26,9 +26,9 @@ export type CallMeter = {
   /** The part of the reservation that the provider may charge for, where nothing of the call is written. */
   readonly reserved: () => Reserved;
   /** Of a call whose answer is not written; with what was reserved for its last try, while the cost of that is not known. */
-  readonly lost: () => LostCall;
+  readonly lost: () => UnansweredCall;
   /** Of the tries before the one that is answered: each had its own reservation, which is unsettled as a whole until now. */
-  readonly lostBefore: () => LostCall;
+  readonly lostBefore: () => UnansweredCall;
 };
 
 export const openCallMeter = (): CallMeter => {
@@ -86,7 +86,7 @@ type Settling = {
   readonly unsettled: readonly KnownUsage[];
 };
 
-const lostOf = (tries: readonly KnownUsage[], { reserved, open, unsettled }: Settling): LostCall => {
+const lostOf = (tries: readonly KnownUsage[], { reserved, open, unsettled }: Settling): UnansweredCall => {
   const most = reserved.tokens ?? 0;
   const knownUsd = unsettled.reduce((sum, { costUsd }) => sum + Math.min(costUsd, reserved.usd), 0);
   const knownTokens = unsettled.reduce((sum, { usage }) => sum + Math.min(tokensOf(usage), most), 0);

@@ -12,9 +12,9 @@ import { droppedByTruncation, estimateHistory, withoutRepeatedAnswers } from '..
 import type { ModelRequest, TokenUsage } from '../../../domain/model.ts';
 import { estimateRequest, expectedTokens, measureOf } from '../../../domain/token-measure.ts';
 import { addUsage } from '../../../domain/turn/call-queue.ts';
-import type { KnownUsage, LostCall } from '../../../domain/turn/lost-call.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
+import type { KnownUsage, UnansweredCall } from '../../../domain/turn/unanswered-call.ts';
 import { isAppError } from '../../../errors.ts';
 import type { ModelDeps } from '../../deps.ts';
 import type { TurnContext } from '../holder/turn-context.ts';
@@ -88,8 +88,8 @@ export const callModel = async (ports: ModelDeps, call: ModelCall): Promise<Turn
 /** An answer costs what the tries before it did, too. */
 const withLost = (
   { usage, costUsd }: KnownUsage,
-  { known, ...unsettled }: LostCall,
-): KnownUsage & Omit<LostCall, 'known'> =>
+  { known, ...unsettled }: UnansweredCall,
+): KnownUsage & Omit<UnansweredCall, 'known'> =>
   known === undefined
     ? { usage, costUsd, ...unsettled }
     : { usage: addUsage(usage, known.usage), costUsd: costUsd + known.costUsd, ...unsettled };

@@ -4,9 +4,9 @@
  */
 
 import { turnOf } from '../../../domain/turn/begin-turn.ts';
-import type { LostCall } from '../../../domain/turn/lost-call.ts';
 import { isKnownLoss, type SavedFiles } from '../../../domain/turn/saved-files.ts';
 import type { PartialAnswer, Thinking, TurnEvent } from '../../../domain/turn/turn.ts';
+import type { UnansweredCall } from '../../../domain/turn/unanswered-call.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { unlessAborted } from '../../wait-unless-aborted.ts';
 import { applyEvent } from '../commit/apply-event.ts';
@@ -64,7 +64,7 @@ export const runModelStep = async (
 const cancel = (
   ports: LoopDeps,
   context: TurnContext,
-  cut: LostCall & { readonly partial?: PartialAnswer },
+  cut: UnansweredCall & { readonly partial?: PartialAnswer },
 ): Promise<CommitOutcome> =>
   applyEvent(ports, context, { event: { type: 'cancelled', at: ports.world.now(), ...cut } });
 

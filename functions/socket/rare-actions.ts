@@ -1,6 +1,8 @@
 /**
- * The use cases of what few connections send or what none waits for, and the ports that only they ask: the requests into a sandbox, its
- * saved files, and terminals. One chunk, which the first of them loads.
+ * Rare actions of a connection: the use cases behind frames that few clients send, and the work after a connection has closed.
+ *
+ * Only these need the ports into a sandbox, to its saved files and to terminals. All of it is one chunk of the bundle, loaded when
+ * the first of these actions comes.
  */
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Table } from '#shared/adapters/aws/dynamo/table.ts';
@@ -28,7 +30,7 @@ type Opening = {
   readonly followerStarter: FollowerStarter;
 };
 
-export const openSeldomPorts = (
+export const openRarePorts = (
   environment: Environment<'socket'>,
   { table, lambda, correlation, followerStarter }: Opening,
 ) => ({

@@ -1,7 +1,7 @@
 /** Paths in a saved workspace: they resolve as they would in the sandbox into which it is restored. */
 import { expect, test } from 'vitest';
 import type { ManifestEntry } from './checkpoint.ts';
-import { savedEntryAt } from './checkpoint-paths.ts';
+import { savedEntryAt } from './saved-tree.ts';
 
 const file = (path: string): ManifestEntry => ({
   ...{ type: 'file', path, mode: 0o644, mtimeMs: 5000, size: 3 },
