@@ -121,7 +121,7 @@ test('where no answer came in time, what was asked may still be done', async () 
   const client = new ApiClient({ url: 'https://x.example', fetch: silent, timeoutMs: 1 });
   expect(await failureOf(client.request(api.stats))).toMatchObject({
     ...{ code: 'unreachable', status: 0, message: 'https://x.example did not answer in time' },
-    suggestions: ['Check the URL. Look whether it was done, and send it again if not.'],
+    suggestions: ['Check the URL. Check whether it was done. If not, send it again.'],
   });
 });
 

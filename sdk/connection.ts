@@ -30,7 +30,7 @@ export type ConnectionOptions = {
   readonly query: () => Readonly<Record<string, string>>;
   /** The frame with which the server says that the connection stands. */
   readonly greeting: Frame['type'];
-  /** Refuses for the same reasons as the connection, and says why: of a refused socket nothing is told. */
+  /** Refuses for the same reasons as the connection, and gives the reason: a refused socket does not. */
   readonly probe: () => Promise<unknown>;
   readonly onFrame: (frame: Frame) => void;
   readonly onState: (state: ConnectionState) => void;
@@ -55,7 +55,10 @@ const finalStatuses: readonly number[] = [400, 401, 403, 404];
 const pausesMs = [300, 1000, 2000, 4000, 8000, 15_000] as const;
 const pingMsDefault = 4 * 60_000;
 const pongMsMax = 10_000;
-/** The greeting comes from a function that the gateway starts besides: where it never does, a gateway keeps the socket for minutes. */
+/**
+ * The greeting comes from a function that the gateway starts separately. If it never comes, a gateway keeps the socket for
+ * minutes.
+ */
 const greetingMsMax = 30_000;
 
 /** Chance keeps all clients of a restarted server from coming back at the same moment. */
@@ -171,7 +174,7 @@ const failureFrame = ({ message, requestId }: GatewayFailure): FrameOf<'error'> 
     error: {
       code: 'internal_error',
       message: `what was sent may not have been done: ${message}`,
-      suggestions: ['Look whether it was done, and send it again if not.'],
+      suggestions: ['Check whether it was done. If not, send it again.'],
       recoveryActions: [],
       ...(requestId === undefined ? {} : { requestId }),
     },

@@ -51,7 +51,7 @@ export const unexpectedAnswer = (
 
 export const unreachable = (url: string, cause: unknown): SallyportError => {
   const [why, advice] = isLate(cause)
-    ? ['did not answer in time', 'Check the URL. Look whether it was done, and send it again if not.']
+    ? ['did not answer in time', 'Check the URL. Check whether it was done. If not, send it again.']
     : [
         `cannot be reached: ${reasonOf(cause)}`,
         ((globalThis as Page).location?.origin ?? url) === url

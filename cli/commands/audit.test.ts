@@ -97,14 +97,14 @@ test('a file that no signature binds is not said to be as it was recorded', asyn
     0,
     [
       '1 rows, 1 seals, 0 of them signed.',
-      'The file agrees with itself. No signature binds it: anybody can have made all of it.',
+      'The file agrees with itself. No signature binds it: anyone could have made all of it.',
       `Its last seal is 1. Keep the root, and name it later with --seal: ${root}`,
       'If the deployment signs its seals, name its key with --key: then missing signatures are problems.',
       '',
     ].join('\n'),
   ]);
   expect((await verify(false)).stdout).toContain(
-    'The file agrees with itself. No seal binds its rows: anybody can have made all of it.',
+    'The file agrees with itself. No seal binds its rows: anyone could have made all of it.',
   );
   expect((await verify(true, '--seal', root)).stdout).toContain(
     'Every row up to the seal of that root is as it was recorded.',
@@ -118,7 +118,7 @@ test('a file that somebody signed with a key of their own is not said to be as i
   await writeFile(join(there.folder, 'key.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
   const verify = async (...options: readonly string[]) =>
     (await there.run(['audit', 'verify', 'audit.jsonl', ...options])).stdout;
-  expect(await verify()).toContain('Anybody can have made both.');
+  expect(await verify()).toContain('Anyone could have made both.');
   expect(await verify('--key', 'key.pem')).toContain('Every row up to the last seal is as it was recorded.');
 });
 

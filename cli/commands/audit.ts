@@ -124,7 +124,9 @@ const reportOf = (
       ]),
   ...(unsealed === 0
     ? []
-    : [`${unsealed} rows are newer than the last seal: the newest of these can be dropped or added unseen.`]),
+    : [
+        `${unsealed} rows are newer than the last seal: the newest of these can be removed or added without a trace.`,
+      ]),
   ...(named.hasKey || seals === 0 ? [] : [keyAdvice(signed)]),
 ];
 
@@ -140,9 +142,9 @@ const verdictOf = (
   if (problems.length > 0) return `${problems.length} problems.`;
   if (signed > 0 && hasKey) return 'Every row up to the last seal is as it was recorded.';
   if (hasRoot) return 'Every row up to the seal of that root is as it was recorded.';
-  if (signed > 0) return 'The file agrees with itself and with the key in it. Anybody can have made both.';
+  if (signed > 0) return 'The file agrees with itself and with the key in it. Anyone could have made both.';
   const missing = seals === 0 ? 'No seal binds its rows' : 'No signature binds it';
-  return `The file agrees with itself. ${missing}: anybody can have made all of it.`;
+  return `The file agrees with itself. ${missing}: anyone could have made all of it.`;
 };
 
 export const auditCommands: readonly Command[] = [

@@ -21,7 +21,7 @@ test('a session id in the place of a command is no command: the refusal says whe
 test('a session with an agent is refused with the commands that work in it', async () => {
   const error = {
     ...{ type: 'invalid_session_state', message: 'this is an agent session: programs run in its turns' },
-    suggestions: ['Leave session_id out for a new session.'],
+    suggestions: ['Leave out session_id to create a new session.'],
     recovery_actions: [],
   };
   const text = JSON.stringify({ error });

@@ -1,8 +1,8 @@
 /**
  * `exec`: runs a program in a sandbox, prints its output and exits with its code.
  *
- * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output is
- * text, and of a long stream a part; what is missing is told on stderr. On a terminal it loses its control sequences.
+ * One argument after `--` is a shell command line; several are a program and its arguments, without a shell. Output is text,
+ * and of a long stream a part; stderr reports the missing parts. On a terminal it loses its control sequences.
  */
 import { SallyportError } from '#sdk/errors.ts';
 import { api } from '#sdk/routes.ts';
@@ -85,7 +85,7 @@ const programOf = async ({ text, positionals, host }: Call): Promise<Program> =>
   if (command === undefined)
     throw wrongUsage('a command or --code is required', [`Usage: sallyport ${usage}`]);
   if (isUuid(command.toLowerCase()))
-    throw wrongUsage(`${command} is an id and no command`, [
+    throw wrongUsage(`${command} is an id, not a command`, [
       `For a command in that session: sallyport exec --session ${command} -- <command…>`,
     ]);
   return { name: 'execute_command', args: { command, ...(args.length === 0 ? {} : { args }) } };

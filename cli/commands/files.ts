@@ -150,7 +150,7 @@ export const fileCommands: readonly Command[] = [
   {
     name: 'files get',
     usage: '<session> <path> [local] [-r]',
-    summary: 'Download a file from a session, to stdout without a local path',
+    summary: 'Download a file from a session; to stdout if there is no local path',
     details: ['With -r the path is a folder, which is unpacked into a local one of the same name.'],
     options: { recursive: { ...flag, short: 'r' } },
     positionals: { ...sessionAndPath, max: 3 },

@@ -112,7 +112,7 @@ export const folderCommands: readonly Command[] = [
   {
     name: 'files mkdir',
     usage: '<session> <path>',
-    summary: 'Make a folder, with those above it',
+    summary: 'Create a folder and its missing parent folders',
     positionals: sessionAndPath,
     run: makeFolder,
   },
@@ -133,7 +133,7 @@ export const folderCommands: readonly Command[] = [
   {
     name: 'files link',
     usage: '<session> <path> [--expires <time>] [--upload]',
-    summary: 'Make an address that reads a file without a token',
+    summary: 'Create an address that reads a file without a token',
     details: [
       'It expires after an hour, or after a time such as 10m. With --upload it writes the file, once.',
     ],

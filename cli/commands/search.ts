@@ -54,7 +54,7 @@ export const searchCommands: readonly Command[] = [
   {
     name: 'sessions search',
     usage: '<word…> [--project <id>] [--sessions <number>]',
-    summary: 'Find sessions by words of their titles and messages',
+    summary: 'Find sessions by words in their titles and messages',
     details: [
       `--sessions is the number of sessions to search, newest first (${sessionsDefault} by default).`,
     ],

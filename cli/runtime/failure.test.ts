@@ -20,7 +20,7 @@ test('a server that was silent runs: the advice is to look what it did', () => {
   const late = new DOMException('no answer in time', 'TimeoutError');
   expect(describeFailure(bodyOf(toFailure(unreachable(url, late))))).toEqual([
     `sallyport: ${url} did not answer in time (unreachable)`,
-    '  Check the URL. Look whether it was done, and send it again if not.',
+    '  Check the URL. Check whether it was done. If not, send it again.',
   ]);
 });
 

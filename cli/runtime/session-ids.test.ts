@@ -50,7 +50,7 @@ test('a beginning that no id has is refused, also among the archived ones', asyn
   const { code, stderr } = await machine.run(['sessions', 'get', 'dead']);
   expect([code, stderr]).toEqual([
     1,
-    'sallyport: no session has an id that begins with dead (session_not_found)\n  List the sessions with `sallyport sessions --all`, the archived ones with `--archived`.\n',
+    'sallyport: no session has an id that begins with dead (session_not_found)\n  List the sessions with `sallyport sessions --all`, and archived ones with `--archived`.\n',
   ]);
 });
 

@@ -1,8 +1,8 @@
 /**
- * Ids of sessions by their first characters: at least four, as long as one session has them.
+ * Short ids of sessions: the first characters of an id, at least four, that belong to only one session.
  *
- * The list is read only for such a beginning. Any other text goes to the server as it is. An archived session is found where no other
- * one has the beginning.
+ * The list of sessions is read only for a short id. Any other text is sent to the server unchanged. An archived session is
+ * found only if no other session matches.
  */
 import { readPages } from '#sdk/pages.ts';
 import { api, type Session } from '#sdk/routes.ts';
@@ -66,5 +66,5 @@ const titleOf = ({ title }: Session): string => (title === undefined ? '' : visi
 
 const noneBegins = (id: string): CliFailure =>
   failure('session_not_found', `no session has an id that begins with ${id}`, {
-    suggestions: ['List the sessions with `sallyport sessions --all`, the archived ones with `--archived`.'],
+    suggestions: ['List the sessions with `sallyport sessions --all`, and archived ones with `--archived`.'],
   });

@@ -68,7 +68,7 @@ export const codeRoutes = ({
 const requireLanguage = (given: unknown): void => {
   if (typeof given !== 'string' || languages.some((language) => language === given)) return;
   throw new AppError('unsupported_language', `language: use one of ${languages.join(', ')}`, {
-    suggestions: ["Leave the language out for that of the session's template."],
+    suggestions: ["Leave out the language to use that of the session's template."],
   });
 };
 

@@ -138,6 +138,6 @@ export const changeAddressOf = (path: string, query: Readonly<Record<string, str
 };
 
 const noFileName = (): AppError =>
-  new AppError('invalid_request', 'the path names a folder, and a file needs a name', {
+  new AppError('invalid_request', 'the path names a folder: add the name of a file', {
     suggestions: ['POST …/files/<path>?op=mkdir makes a folder.', 'PUT …?archive=tar.gz fills one.'],
   });

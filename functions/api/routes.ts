@@ -114,7 +114,7 @@ const searchRoute = ({ ports }: Pick<Api, 'ports'>): ApiRoute => ({
   path: '/api/search',
   needs: 'own:read',
   contract: {
-    summary: 'Find sessions by words of their titles and messages',
+    summary: 'Find sessions by words in their titles and messages',
     query: searchQuery,
     answers: { 200: searchAnswer },
     errors: ['project_not_found'],

@@ -243,7 +243,7 @@ const makeSession = async (
   if (callerTools !== undefined) refuseOffer(callerTools, options.kind);
   const principal = principalOf(event);
   const session = await make(ports, { id, principal, options, defaults }, body.from);
-  if (session === undefined) throw new AppError('conflict', 'this session exists');
+  if (session === undefined) throw new AppError('conflict', 'a session with this id already exists');
   if (callerTools !== undefined) await declareTools(ports, session, callerTools);
   return session;
 };

@@ -17,7 +17,7 @@ const refusal = (run: () => unknown) => {
 test('an invalid size has its own code', () => {
   const invalid = {
     code: 'invalid_flavor',
-    suggestions: ['Leave the flavor out for the default.'],
+    suggestions: ['Leave out the flavor to use the default.'],
     recoveryActions: ['use_small_flavor'],
   };
   expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', flavor: 'xl' }))).toEqual({
@@ -33,7 +33,7 @@ test('an invalid language has its own code', () => {
   expect(refusal(() => parseArguments(executeCodeArguments, { code: 'x', template: 'ruby' }))).toEqual({
     code: 'unsupported_language',
     message: 'template: use one of python, node',
-    suggestions: ['Leave the template out for the default.'],
+    suggestions: ['Leave out the template to use the default.'],
     recoveryActions: ['use_python_template', 'use_node_template'],
   });
 });

@@ -43,7 +43,7 @@ export type CallContext = {
   readonly ports: McpPorts;
   readonly settings: McpSettings;
   readonly principal: Principal;
-  /** Aborted when no client waits for the result any more. */
+  /** Aborted when no client waits for the result. */
   readonly signal: AbortSignal;
   /** Aborted when the connection is lost, which ends no call of an older client. */
   readonly gone: AbortSignal;
@@ -173,7 +173,7 @@ type ArgumentRefusal = {
 
 const invalidFlavor: ArgumentRefusal = {
   code: 'invalid_flavor',
-  suggestions: ['Leave the flavor out for the default.'],
+  suggestions: ['Leave out the flavor to use the default.'],
   recoveryActions: ['use_small_flavor'],
 };
 
@@ -182,7 +182,7 @@ const refusals: Readonly<Record<string, ArgumentRefusal>> & { readonly other: Ar
   flavors_allowed: invalidFlavor,
   template: {
     code: 'unsupported_language',
-    suggestions: ['Leave the template out for the default.'],
+    suggestions: ['Leave out the template to use the default.'],
     recoveryActions: ['use_python_template', 'use_node_template'],
   },
   other: {

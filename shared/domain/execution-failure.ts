@@ -100,7 +100,7 @@ const advice: Readonly<Record<FailureType, Advice>> = {
     recoveryActions: ['debug_and_retry'],
   },
   execution_timeout: {
-    suggestions: ['Set a longer timeout, as far as this deployment allows.', 'Do less in one call.'],
+    suggestions: ['Set a longer timeout, up to the limit of this deployment.', 'Do less in one call.'],
     recoveryActions: ['wait_and_retry', 'retry_with_optimization'],
   },
   resource_limit_exceeded: {

@@ -159,7 +159,7 @@ test('a first message waits for its files, and to remove one calls it off', asyn
   await page.getByLabel('Message').waitFor();
   await pick(page, [image, notes]);
   await say(page, 'look at these');
-  await page.getByText('Sent when the files are uploaded. To call it off, remove a file.').waitFor();
+  await page.getByText('Sent when the files are uploaded. To cancel it, remove a file.').waitFor();
   await page.getByRole('progressbar').first().waitFor();
   expect(await page.getByLabel('Message').inputValue()).toBe('');
   // A text that is typed now is for another message.

@@ -145,7 +145,7 @@ test('rows are sealed and signed by the janitor, and only an administrator expor
   await writeFile(join(machine.folder, 'unsigned.jsonl'), `${unsigned.join('\n')}\n`);
   expect(await machine.run(['audit', 'verify', 'unsigned.jsonl'])).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('No signature binds it: anybody can have made all of it.'),
+    stdout: expect.stringContaining('No signature binds it: anyone could have made all of it.'),
   });
   await writeFile(join(machine.folder, 'key.pem'), String(lines[0]?.['publicKey']));
   expect(await machine.run(['audit', 'verify', 'unsigned.jsonl', '--key', 'key.pem'])).toMatchObject({

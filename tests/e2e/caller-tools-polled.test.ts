@@ -137,7 +137,7 @@ const refused: readonly (readonly [string, string, readonly unknown[], string])[
   ['a schema of a text', 'ide', [schema({ type: 'string' })], badSchema],
   ['a schema without end', 'ide', [schema(deep)], badSchema],
   ['too much', 'ide', [schema({ type: 'object', description: 'x'.repeat(110_000) })], badSchema],
-  ['a name that is taken', 'execute', [named('command')], 'the agent has a tool execute_command already'],
+  ['a name that is taken', 'execute', [named('command')], 'the agent already has a tool execute_command'],
 ];
 
 describe.each(refused.map(([what, ...rest]) => [what, rest] as const))('%s', (_, [id, tools, why]) => {
@@ -172,7 +172,7 @@ test('tools without a caller id are refused, and so are names that another calle
   const { workspace_id } = await call('session', { action: 'spawn', ...place, ...mine });
   const theirs = { caller_id: 'ide_file', caller_tools: [openTool] };
   expect(await refusal({ action: 'spawn', workspace_id, ...theirs })).toBe(
-    'conflict: the agent has a tool ide_file_open already',
+    'conflict: the agent already has a tool ide_file_open',
   );
   await call('session', { action: 'spawn', workspace_id, ...mine });
 });

@@ -168,6 +168,6 @@ export const isForeseen = (
   (error instanceof Error &&
     (error.name === 'PortFault' ||
       error.name === 'ProvisionedThroughputExceededException' ||
-      /moved \d+ times|PayloadTooLarge|this session exists|the sandbox of the deleted workspace|of a deleted project is in use/.test(
+      /moved \d+ times|PayloadTooLarge|a session with this id already exists|the sandbox of the deleted workspace|of a deleted project is in use/.test(
         error.message,
       )));

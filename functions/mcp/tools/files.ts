@@ -78,7 +78,7 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 const bytesOf = (content: string, encoding: 'utf-8' | 'base64'): Uint8Array => {
   if (encoding === 'base64' && !base64.test(content))
-    throw new AppError('invalid_request', 'content: base64, with its padding', {
+    throw new AppError('invalid_request', 'content: must be base64 with padding', {
       suggestions: ['Correct the arguments as the message says.'],
       recoveryActions: ['correct_arguments'],
     });

@@ -394,7 +394,7 @@ def test_what_may_have_been_done_is_not_sent_twice(server: WireServer, client: S
 def test_a_server_that_was_silent_was_reached(cause: httpx.TimeoutException) -> None:
     error = unreachable("https://x.example", cause)
     assert (error.code, error.message) == ("unreachable", "https://x.example did not answer in time")
-    assert error.suggestions == ["Check the URL. Look whether it was done, and send it again if not."]
+    assert error.suggestions == ["Check the URL. Check whether it was done. If not, send it again."]
 
 
 def test_a_server_that_took_no_connection_was_not_reached() -> None:

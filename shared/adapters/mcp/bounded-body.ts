@@ -46,6 +46,6 @@ export const boundedBody = (
 
 const tooLarge = (): AppError =>
   new AppError('resource_limit_exceeded', 'its answer is too large', {
-    suggestions: ['Ask the server for less at a time.'],
+    suggestions: ['Request less from the server at once.'],
     recoveryActions: ['retry_with_optimization'],
   });

@@ -4,5 +4,5 @@ import { AppError } from '#shared/errors.ts';
 export const headerSafe = (apiKey: string, variable: string): string => {
   const key = apiKey.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new AppError('provider_not_configured', `${variable} has characters that no key has`);
+  throw new AppError('provider_not_configured', `${variable} has characters that a key cannot contain`);
 };

@@ -44,7 +44,7 @@ const keyOf = async (access: ModelAccess, provider: BrokerProvider): Promise<str
   if (provider === 'anthropic' && access.anthropic.auth === 'iam')
     throw new AppError(
       'provider_not_configured',
-      'the requests of this deployment to anthropic are signed: it has no key for programs',
+      'this deployment signs its requests to Anthropic and has no key for programs',
     );
   return headerSafe(await access[provider].key(), `the key of ${provider}`);
 };

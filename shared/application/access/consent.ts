@@ -101,7 +101,7 @@ export const giveConsent = async (
       'resource_limit_exceeded',
       `at most ${grantsPerHolderMax} clients are connected at once`,
       {
-        suggestions: ['Disconnect one that is not used any more.'],
+        suggestions: ['Disconnect one that is no longer used.'],
       },
     );
   const consent = await consentOf(ports, principal, { holder, scope });

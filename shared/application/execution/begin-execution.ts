@@ -72,7 +72,7 @@ const enter = async (ports: SessionDeps, execution: ExecutionOptions, key: strin
   execution.onSession?.(session.id);
   if (session.kind !== 'execution')
     throw new AppError('invalid_session_state', 'this is an agent session: programs run in its turns', {
-      suggestions: ['Leave session_id out for a new session.'],
+      suggestions: ['Leave out session_id to create a new session.'],
       recoveryActions: ['create_new_session'],
     });
   refuseOtherSize(session, options);
@@ -102,7 +102,7 @@ export const beginCall = async (
     'invalid_session_state',
     `the session is ${isEnded(session.status) ? session.status : 'over'}`,
     {
-      suggestions: ['Leave session_id out for a new session.'],
+      suggestions: ['Leave out session_id to create a new session.'],
       recoveryActions: ['create_new_session'],
     },
   );

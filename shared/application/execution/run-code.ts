@@ -129,5 +129,5 @@ export const endContext = async (
 
 const noContext = (name: string): AppError =>
   new AppError('not_found', `there is no context ${name}`, {
-    suggestions: ['A context is made by the first code that names it, and ends with its sandbox.'],
+    suggestions: ['The first code that names a context creates it. A context ends with its sandbox.'],
   });

@@ -45,7 +45,7 @@ const scopeOf = ({ scope, isPerson }: Principal): MetricsScope => {
       'forbidden',
       'usage metrics of a project need a token of the project: a personal sign-in is not enough',
       {
-        suggestions: ['Ask with a token of the project, or of the deployment.'],
+        suggestions: ['Use a token of the project or of the deployment.'],
       },
     );
   return project ?? 'deployment';

@@ -1,8 +1,8 @@
 /**
  * Attaches a connection to a process: from then on a follower sends its output.
  *
- * One follower at a time holds the lease of a connection and a process (TW1, TW3), and a connection has a limited number of them (TW8). A
- * function remembers until when, so that a typed key costs no write.
+ * One follower at a time holds the lease of a connection and a process (TW1, TW3), and a connection has a limited number of
+ * them (TW8). A function remembers how long the lease lasts, so that a typed key costs no write.
  */
 import { followerLeaseMs, terminalsPerConnectionMax } from '../../domain/limits.ts';
 import { AppError } from '../../errors.ts';
@@ -56,7 +56,7 @@ export const openAttacher = ({
 const tooMany = (): AppError =>
   new AppError(
     'resource_limit_exceeded',
-    `this connection receives the output of ${terminalsPerConnectionMax} processes already`,
+    `this connection already receives the output of ${terminalsPerConnectionMax} processes`,
     {
       suggestions: [
         'End one of these processes, or open another connection.',

@@ -33,7 +33,7 @@ export const putSecret = async (
   if (!isSecretName(name))
     throw new AppError(
       'invalid_request',
-      'a secret is named by a letter or _, then letters, digits and _, 128 characters at most',
+      'the name of a secret is a letter or _, then letters, digits and _, at most 128 characters',
     );
   const record = () =>
     audit(ports, principal, { action: 'secret.put', subject: `${id}/${name}`, project: id });

@@ -86,7 +86,7 @@ export const deleteWorkspace = async (
   if (!isUsable(found, within)) throw workspaceNotFound(id);
   if (found.isDefault || isDefaultOf(ports.world, within, found))
     throw new AppError('conflict', 'cannot delete default workspace', {
-      suggestions: ['It goes with its project. Files in it can be deleted one by one.'],
+      suggestions: ['It is deleted with its project. You can delete its files one by one.'],
     });
   if (!found.isNamed)
     throw new AppError('conflict', 'the workspace has no name: it is deleted with its sessions', {

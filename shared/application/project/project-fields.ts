@@ -102,8 +102,8 @@ const known = <T, U>(value: Given<T>, decode: (value: T) => U): Given<U> =>
 
 const refuseOutside = (flavor: Given<Flavor>, allowed: Given<readonly Flavor[]>): void => {
   if (!flavor || !allowed || allowsFlavor({ flavorsAllowed: allowed }, flavor)) return;
-  throw new AppError('invalid_flavor', 'flavor: it is not among the flavors that the project allows', {
-    suggestions: ['Allow it, or name one that is allowed.'],
+  throw new AppError('invalid_flavor', 'flavor: the project does not allow this flavor', {
+    suggestions: ['Add it to the allowed flavors, or choose one of them.'],
     recoveryActions: ['correct_arguments'],
   });
 };

@@ -535,7 +535,7 @@ describe('a check', () => {
 
   test.each([
     [`Bearer \${NONE}`, 'the project has no secret named NONE'],
-    [`Bearer \${BROKEN}`, 'the secret BROKEN has characters that no header can have'],
+    [`Bearer \${BROKEN}`, 'the secret BROKEN has characters that a header cannot contain'],
   ])('of %s fails by name and sends no request', async (value, error) => {
     await registry.add('one', headers(value));
     await sweepMcpServers(registry.ports, { times, forMs: 0 });

@@ -39,7 +39,7 @@ const filledHeaders = (headers: Texts, secrets: Texts): Texts => {
   const names = namesOfSecrets(headers[unfit[0]] ?? '');
   throw new AppError(
     'invalid_request',
-    `the secret ${names.join(' or ')} has characters that no header can have`,
+    `the secret ${names.join(' or ')} has characters that a header cannot contain`,
   );
 };
 

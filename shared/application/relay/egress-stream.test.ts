@@ -253,7 +253,7 @@ test('each request of an open connection gets the headers of the rule of now, an
   setValue(undefined);
   await expect(headers()).rejects.toMatchObject({ code: 'forbidden' });
   tell();
-  expect(reset()).toEqual({ status: 403, message: 'the rule for a.org was taken away' });
+  expect(reset()).toEqual({ status: 403, message: 'the rule for a.org was removed' });
 });
 
 test('a program hears the end of a connection whose requests are answered no more', async () => {

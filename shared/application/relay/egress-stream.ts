@@ -1,10 +1,10 @@
 /**
  * One connection of a program in a sandbox to a host outside: judged, opened, carried both ways, counted.
  *
- * The lists judge it when it is opened, before each request that is answered here, and whenever they are read again: what they no
- * longer allow ends. A tunnel's first bytes are judged besides. A refusal is said to the program where HTTP can carry it, and is
- * recorded in any case. Where a rule puts a secret into requests to the host, they are answered here instead of tunnelled.
- * Invariants EG1, EG2, EG5, IJ1 and IJ2: docs/spec/relay.md.
+ * The lists judge it when it is opened, before each request that is answered here, and whenever the lists are read again. A
+ * connection that they no longer allow is ended. The first bytes of a tunnel are judged as well. A refusal is sent to the
+ * program if HTTP can carry it, and is always recorded. If a rule adds a secret to requests to the host, they are answered here
+ * instead of tunnelled. Invariants EG1, EG2, EG5, IJ1 and IJ2: docs/spec/relay.md.
  */
 
 import type { EgressTarget } from '../../contracts/relay/frame.ts';
@@ -145,7 +145,7 @@ const judgeOf = ({ policies, injection }: EgressContext, target: EgressTarget) =
     if (refusal !== undefined) return new AppError('forbidden', sentences[refusal](target.host));
     if (target.via === 'http' && needsTls(target)) return new AppError('forbidden', withoutTls);
     if (!hadRule || injection(target) !== undefined) return undefined;
-    return new AppError('forbidden', `the rule for ${target.host} was taken away`);
+    return new AppError('forbidden', `the rule for ${target.host} was removed`);
   };
   const judge = (): void => {
     const refusal = refusalOfNow();

@@ -35,6 +35,6 @@ const secretOf = (values: Readonly<Record<string, string>>, { secret }: InjectRu
   const value = Object.hasOwn(values, secret) ? values[secret] : undefined;
   if (value === undefined) throw new AppError('not_found', `the project has no secret ${secret}`);
   if (!isHeaderValue(value))
-    throw new AppError('invalid_request', `the secret ${secret} has characters that no header can hold`);
+    throw new AppError('invalid_request', `the secret ${secret} has characters that a header cannot contain`);
   return value;
 };

@@ -150,7 +150,7 @@ const startFailed = (why: string): AppError =>
 
 /** All its sessions ended while one of them still waited for a sandbox. */
 const deserted = (): AppError =>
-  new AppError('invalid_session_state', 'no session uses the workspace any more', {
+  new AppError('invalid_session_state', 'no session uses the workspace now', {
     suggestions: ['Create a new session.'],
     recoveryActions: ['create_new_session'],
   });

@@ -19,7 +19,7 @@ export const configurationOf = async (
 ): Promise<string> => {
   const variables = environment === undefined ? {} : await environments.read(environment.of);
   if (variables === undefined)
-    throw new AppError('sandbox_start_failed', 'the environment of the session cannot be read any more', {
+    throw new AppError('sandbox_start_failed', 'the environment of the session can no longer be read', {
       suggestions: ['Create a new session with its environment.'],
       recoveryActions: ['create_new_session'],
     });

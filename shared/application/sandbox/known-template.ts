@@ -24,7 +24,7 @@ export const knownTemplate = (name: string, known: KnownTemplates = none): Templ
   const names = templateNames(known);
   if (!names.includes(name))
     throw new AppError('unsupported_language', `template: use one of ${names.join(', ')}`, {
-      suggestions: ['Leave the template out for the default.', 'GET /api/templates lists them.'],
+      suggestions: ['Leave out the template to use the default.', 'GET /api/templates lists them.'],
       recoveryActions: ['use_python_template', 'use_node_template'],
     });
   if (known.problem === undefined || languages.some((language) => language === name)) return name;

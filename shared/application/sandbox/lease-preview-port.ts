@@ -37,7 +37,7 @@ const notReady = (): never => {
 };
 
 const noPort = (): AppError =>
-  new AppError('resource_limit_exceeded', 'all preview ports of this sandbox are leased', {
-    suggestions: ['Use one that is leased already, or stop the session.'],
+  new AppError('resource_limit_exceeded', 'all preview ports of this sandbox are in use', {
+    suggestions: ['Use a port that is already open, or stop the session.'],
     recoveryActions: ['stop_session'],
   });

@@ -17,7 +17,7 @@ const workspace: Workspace = {
 test.each([
   ['sandbox_unavailable', { suggestions: ['Try again.'], recoveryActions: ['retry_operation'] }],
   ['resource_limit_exceeded', { suggestions: ['Delete files that are not needed, then try again.'] }],
-  ['internal_error', { suggestions: ['Tell an operator: a repeated request fails as well.'] }],
+  ['internal_error', { suggestions: ['Tell an operator: another try fails as well.'] }],
 ])('%s: %j', async (code, details) => {
   const { ports } = openQuietPorts();
   const save = async () => ({ status: 'refused' as const, code, message: 'no' });

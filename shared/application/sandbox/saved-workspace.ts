@@ -28,7 +28,7 @@ export const savedWithRest = async (ports: StopDeps, id: WorkspaceId): Promise<S
 const adviceOf = (code: ErrorCode): AppErrorDetails => {
   switch (code) {
     case 'internal_error':
-      return { suggestions: ['Tell an operator: a repeated request fails as well.'] };
+      return { suggestions: ['Tell an operator: another try fails as well.'] };
     case 'resource_limit_exceeded':
       return { suggestions: ['Delete files that are not needed, then try again.'] };
     default:

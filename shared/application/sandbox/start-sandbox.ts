@@ -35,7 +35,7 @@ const noSecondsLeft = (ports: SandboxDeps, { sessionId }: SandboxRequest): AppEr
   sliceUsedUp(ports, {
     ...{ measure: 'sandboxMs', sessionId },
     message: 'the sandbox seconds of this session are used up',
-    suggestions: ['Go on without a sandbox: answer with what you have.'],
+    suggestions: ['Continue without a sandbox: answer with what you have.'],
   });
 
 const capacityPauseMs = 500;

@@ -34,7 +34,7 @@ export const branchSession = async (
   { id, principal, of, options, defaults }: BranchRequest,
 ): Promise<Session | undefined> => {
   if (options.kind === 'execution')
-    throw new AppError('invalid_request', 'kind: a conversation is continued by an agent');
+    throw new AppError('invalid_request', 'kind: only an agent session can continue a conversation');
   const source = await readBranch(ports, principal, of);
   const { session: other, branch, instructions } = source;
   const environment = options.environment ?? (await environmentOf(ports, other, id));
@@ -99,8 +99,8 @@ const environmentOf = async (
 ): Promise<SessionOptions['environment']> => {
   const variables = environment && (await environments.read(environment.of));
   if (environment !== undefined && variables === undefined)
-    throw new AppError('conflict', 'the variables of this session cannot be read any more', {
-      suggestions: ['Give the branch variables of its own: env.'],
+    throw new AppError('conflict', 'the variables of this session can no longer be read', {
+      suggestions: ['Give the branch its own variables: env.'],
       recoveryActions: ['correct_arguments'],
     });
   return variables && environments.seal(id, variables);

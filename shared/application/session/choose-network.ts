@@ -25,7 +25,9 @@ export const refuseRulesBeyond = (network: Network, ceiling: Network | undefined
   if (beyond === undefined) return;
   const { host, header } = beyond;
   throw new AppError('invalid_request', `network: ${whose} has no such rule for ${header} of ${host}`, {
-    suggestions: ["Leave inject out for the project's rules, or have the rule added above first."],
+    suggestions: [
+      "Leave out inject to use the project's rules, or ask an administrator to add this rule first.",
+    ],
     recoveryActions: ['correct_arguments'],
   });
 };
@@ -36,7 +38,7 @@ export const refuseBeyond = (network: Network, ceiling: Ceiling | undefined, rea
   const beyond = beyondCeiling(network, ceiling);
   if (beyond.length === 0) return;
   throw new AppError('invalid_request', `network: ${reason} ${beyond.slice(0, hostsShown).join(', ')}`, {
-    suggestions: ['Leave these hosts out, or allow them above first.'],
+    suggestions: ['Leave out these hosts, or ask an administrator to allow them first.'],
     recoveryActions: ['correct_arguments'],
   });
 };

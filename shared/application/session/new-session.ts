@@ -277,7 +277,7 @@ const flavorOf = ({ flavor }: SessionOptions, project: Project, fallback: Flavor
   const known = flavor === undefined ? fallback : decodeFlavor(flavor);
   if (known === undefined)
     throw new AppError('invalid_flavor', `flavor: use one of ${Object.keys(flavors).join(', ')}`, {
-      suggestions: ['Leave the flavor out for the default.'],
+      suggestions: ['Leave out the flavor to use the default.'],
       recoveryActions: ['use_small_flavor'],
     });
   if (!allowsFlavor(project, known))

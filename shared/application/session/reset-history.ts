@@ -41,7 +41,7 @@ const keptElsewhere = (runtime: string): AppError =>
   });
 
 const busy = (): AppError =>
-  new AppError('conflict', 'a turn is running: its conversation cannot be forgotten now', {
+  new AppError('conflict', 'a turn is running: the conversation cannot be cleared now', {
     suggestions: ['Wait for its completion, or cancel it.'],
     recoveryActions: ['wait_and_retry'],
   });

@@ -136,7 +136,7 @@ const idOf = (id: string, creates: boolean): WorkspaceId => {
   if (isUuid(id)) return id as WorkspaceId;
   if (!creates) throw workspaceNotFound(id);
   throw new AppError('invalid_request', 'the id of a workspace is a UUID', {
-    suggestions: ['Leave the id out: a new one is given.'],
+    suggestions: ['Leave out the id to get a new one.'],
     recoveryActions: ['correct_arguments'],
   });
 };
@@ -151,7 +151,7 @@ export const workspaceNotFound = (id: string): AppError =>
 
 const idTaken = (): AppError =>
   new AppError('conflict', 'a workspace cannot be created under this id', {
-    suggestions: ['Leave the id out: a new one is given.'],
+    suggestions: ['Leave out the id to get a new one.'],
     recoveryActions: ['correct_arguments'],
   });
 

@@ -61,8 +61,8 @@ export const branchFiles = async (
   const workspace = await existingWorkspace(ports, session.workspace);
   const found = branch.filesAt === undefined ? 'unknown' : checkpointAt(workspace, branch.filesAt);
   if (found !== 'unknown') return sourceOfKept(workspace, found);
-  throw new AppError('conflict', 'the files as they were at this message are not kept any more', {
-    suggestions: ['Branch with the files as they are now: from.files "now".'],
+  throw new AppError('conflict', 'the files of the time of this message are no longer kept', {
+    suggestions: ['Branch with the present files: from.files "now".'],
     recoveryActions: ['correct_arguments'],
   });
 };

@@ -93,7 +93,7 @@ const unfit = (
   if (!approved && (args !== undefined || remember !== undefined))
     return refuse(
       'invalid_request',
-      'args and remember belong to an approval',
+      'args and remember are allowed only in an approval',
       'Leave them out, or approve the call.',
     );
   if (args !== undefined && !isWithin(args, { bytesMax: editedBytesMax, depthMax: editedDepthMax }))
@@ -132,7 +132,7 @@ const unfit = (
     return refuse(
       'invalid_request',
       'remember.prefix: only plain words of a command',
-      'Leave out operators, quotes that are not closed, variables and patterns.',
+      'Leave out operators, unclosed quotes, variables and patterns.',
     );
   return undefined;
 };

@@ -63,7 +63,7 @@ def events_purged(oldest: int) -> SallyportError:
 def unreachable(url: str, cause: Exception) -> SallyportError:
     if isinstance(cause, (httpx.ReadTimeout, httpx.WriteTimeout)):
         # The server may have the request.
-        suggestions = ["Check the URL. Look whether it was done, and send it again if not."]
+        suggestions = ["Check the URL. Check whether it was done. If not, send it again."]
         return SallyportError(0, "unreachable", f"{url} did not answer in time", suggestions=suggestions)
     why = "no answer in time" if isinstance(cause, httpx.TimeoutException) else str(cause) or repr(cause)
     suggestions = ["Check the URL, your connection, and that the server runs."]

@@ -66,7 +66,7 @@ const put =
       );
     } catch (error) {
       if (openerOf(principal) === undefined || cancellations(error) === undefined) throw error;
-      throw new AppError('unauthenticated', 'the credential has ended', { cause: error });
+      throw new AppError('unauthenticated', 'the credential is no longer valid', { cause: error });
     }
   };
 

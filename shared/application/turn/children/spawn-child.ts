@@ -176,7 +176,7 @@ const environmentFor = async (
   if (env.length === 0) return undefined;
   const all = await ports.environments.read(environment.of);
   if (all === undefined)
-    throw new AppError('invalid_session_state', 'the variables of this session cannot be read any more');
+    throw new AppError('invalid_session_state', 'the variables of this session can no longer be read');
   return ports.environments.seal(id, Object.fromEntries(env.map((name) => [name, all[name] ?? ''])));
 };
 

@@ -93,7 +93,7 @@ const takesNoTools = (): AppError =>
 export const refuseTaken = (caller: Caller, others: readonly Caller[] = []): void => {
   const taken = takenName(caller, others);
   if (taken === undefined) return;
-  throw new AppError('conflict', `the agent has a tool ${taken} already`, {
+  throw new AppError('conflict', `the agent already has a tool ${taken}`, {
     suggestions: ['Offer the tool under another name, or under another caller id.'],
   });
 };

@@ -53,9 +53,13 @@ const runsProgram = ({ kind, runningCalls }: Session, now: number): boolean =>
   kind === 'execution' && Object.values(runningCalls).some((until) => until > now);
 
 const runsByRequest = (): AppError =>
-  new AppError('invalid_session_state', 'an execution session has no turn, and its program runs on', {
-    suggestions: ['Cancel the request that runs the program, or end the session.'],
-  });
+  new AppError(
+    'invalid_session_state',
+    'an execution session has no turn to cancel; its program keeps running',
+    {
+      suggestions: ['Cancel the request that runs the program, or end the session.'],
+    },
+  );
 
 /** The living, nearest first. */
 type Generations = readonly (readonly Session[])[];

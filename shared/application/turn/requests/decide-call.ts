@@ -128,7 +128,7 @@ const refuseOutdated = async (
   });
   if (outdated === 'applied') await discardTrial(ports, trial.session);
   throw new AppError('conflict', 'the workspace has changed since the call was tried; nothing was applied', {
-    suggestions: ['The call is tried again and asked about with a new effectDigest.'],
+    suggestions: ['The call is tried again, and asks for approval with a new effectDigest.'],
   });
 };
 
@@ -205,7 +205,7 @@ const refuseUnfit = ({ name, route }: ToolCall, args: JsonObject | undefined): v
   const problem = args !== undefined && isOwn ? argumentsProblem(name, args) : undefined;
   if (problem !== undefined)
     throw new AppError('invalid_request', `args: ${problem}`, {
-      suggestions: ['Change the arguments to what the tool takes. The call still waits.'],
+      suggestions: ['Change the arguments to ones that the tool accepts. The call still waits.'],
     });
 };
 

@@ -1,7 +1,7 @@
 /**
- * Calls registered MCP servers, as the registry stands when a call runs: remote servers over the network, stdio servers as a
- * call of the sandbox, which runs the server. Nothing here rejects: a server that was removed, disabled or given up, a secret
- * that is missing, a table that does not answer are the call's failure.
+ * Calls registered MCP servers, with the registry as it is when a call runs: remote servers over the network, stdio servers
+ * through a call of the sandbox that runs the server. Nothing here rejects. If a server was removed, disabled or given up, a
+ * secret is missing, or a table does not answer, the call fails.
  */
 
 import { textOf } from '../../../domain/event-log.ts';
@@ -134,7 +134,7 @@ const reachable = async (
 ): Promise<Reachable> => {
   const server = await ports.mcpServers.get(project, route.server);
   if (server === undefined)
-    throw new AppError('mcp_server_not_found', `the MCP server ${route.server} is not registered any more`);
+    throw new AppError('mcp_server_not_found', `the MCP server ${route.server} is no longer registered`);
   if (!server.isEnabled) throw unavailable(server, 'it is disabled');
   if (!mayConnect(server.health, ports.world.now(), ports.mcpTimes))
     throw unavailable(server, server.health.error ?? 'it does not answer');

@@ -96,7 +96,7 @@ const askCaller = async (
   const { callId, route, args } = call;
   const caller = await callerOf(ports, context, call);
   if (caller?.tools.every(({ name }) => name !== route.tool) ?? true)
-    return failed(ports, call, { code: 'not_found', message: `${route.caller} does not offer it any more` });
+    return failed(ports, call, { code: 'not_found', message: `${route.caller} no longer offers it` });
   const at = ports.world.now();
   const requestId = ports.world.uuid();
   const request: LogEntry = { type: 'caller_tool:request', data: { requestId, name: route.tool, args } };

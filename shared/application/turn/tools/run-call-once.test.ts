@@ -364,7 +364,7 @@ describe('a call of a registered server on the network', () => {
     {
       why: 'removed',
       world: {},
-      ended: { code: 'mcp_server_not_found', message: /^the MCP server docs is not registered any more$/ },
+      ended: { code: 'mcp_server_not_found', message: /^the MCP server docs is no longer registered$/ },
     },
     {
       why: 'disabled',

@@ -153,7 +153,7 @@ const sourceOf = async (ports: LoopDeps, { session, turn: { state } }: TurnConte
   if (before === undefined) return { source: sourceOfWorkspace(id, checkpoint), live };
   const fork = await ports.workspaces.get(before.workspace);
   if (fork === undefined || fork.deletedAt !== undefined)
-    throw new AppError('conflict', 'the result of the call before it is gone');
+    throw new AppError('conflict', 'the result of the previous call is no longer available');
   return { source: sourceOfWorkspace(fork.id, fork.checkpoint), live };
 };
 
