@@ -25,7 +25,7 @@ const host: Host = {
   },
 };
 
-/** A command that has something to end is told; any other ends at once. */
+/** A command that has something to clean up is told; any other ends at once. */
 const end = (exitCode: number): void => {
   if (endListeners.size === 0) process.exit(exitCode);
   for (const listener of endListeners) listener(exitCode);

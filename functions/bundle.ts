@@ -1,9 +1,9 @@
 /**
- * The bundler of the functions: what esbuild makes of `functions/<name>/handler.ts`.
+ * The bundler of the functions: bundles `functions/<name>/handler.ts` with esbuild.
  *
- * For AWS each function is alone, and split: `index.mjs` and the chunks that it imports are loaded by each cold start, and what
- * is loaded only when it is needed (a provider's SDK, a rare action) is in other chunks. For one machine, whose functions share
- * a process, all are one build that shares its chunks.
+ * For AWS each function is bundled alone and split: a cold start loads `index.mjs` and the chunks that it imports, and code
+ * that is needed only sometimes (a provider's SDK, a rare action) is in other chunks. On one machine, where the functions share
+ * a process, one build shares its chunks among all of them.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -252,7 +252,7 @@ export const sharedGuestPathOf = ({ variables }: Settings): string | undefined =
   return volume.value.MSB_SHARED_VOLUME_GUEST_PATH;
 };
 
-/** The templates besides the platform's own. */
+/** Templates in addition to the platform's own. */
 export const namedTemplatesOf = ({ variables }: Settings) => {
   const settings = readVariables(sandboxSettings, variables);
   return settings.ok ? settings.value.SANDBOX_TEMPLATES : undefined;

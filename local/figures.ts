@@ -1,6 +1,6 @@
 /**
- * Figures of one machine: metrics are lines of the functions' log there, as CloudWatch takes them (embedded metric format), and their
- * percentiles are exact. The log is bounded, and so is what it remembers.
+ * Figures of one machine. Metrics there are lines of the functions' log, in the format that CloudWatch reads (embedded metric
+ * format), and their percentiles are exact. The log is bounded, so older figures are gone.
  */
 import { readFileSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
- * The functions of the program, bundled as on AWS: a third of the memory of their sources, and of the time of a start.
+ * The functions of the program, bundled as on AWS. Bundles need a third of the memory and of the starting time of the sources.
  *
- * The build takes about two seconds and is kept while no source of it changes. Chunks of it are loaded when they are first used,
- * so that the running program holds it.
+ * A build takes about two seconds and is kept while its sources do not change. Its chunks are loaded when they are first used,
+ * so the running program must keep the build.
  */
 import { join, resolve } from 'node:path';
 import type { FunctionName } from '#shared/config/environment.ts';

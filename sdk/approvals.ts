@@ -1,8 +1,7 @@
 /**
- * Calls that wait for a person: read whole, named by the digest of what was read, and decided by that digest.
+ * Calls that wait for a person: read completely, named by the digest of what was read, and decided by that digest.
  *
- * The digest is always made here. Where it differs from the one that is asked about, the call that was read is another
- * one than the call that waits.
+ * The digest is always computed here. If it differs from that of the waiting call, another call was read.
  */
 
 import { canonicalJson } from '../shared/domain/canonical-json.ts';

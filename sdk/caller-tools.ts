@@ -28,7 +28,7 @@ export type CallerTool = {
 export type CallerToolCall = {
   /** The same again where a program that died takes up a call. */
   readonly requestId: string;
-  /** Aborted when no result is taken any more: after 60 s, or when the turn is no longer followed. */
+  /** Aborted when a result is no longer accepted: after 60 s, or when the turn is no longer followed. */
   readonly signal: AbortSignal;
 };
 

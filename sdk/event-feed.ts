@@ -2,7 +2,7 @@
  * The session's log as it reaches a client: each event once, in order, whatever the socket did.
  *
  * It waits a moment for a frame that was overtaken, and fetches what is missing. Events that the server no longer has are
- * skipped, and that is told.
+ * skipped, and that is reported.
  */
 
 import type { ApiClient } from './api-client.ts';

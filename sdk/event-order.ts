@@ -1,8 +1,8 @@
 /**
- * The order of a session's events: frames come in any order and more than once, and leave by number, once.
+ * The order of a session's events: frames arrive in any order and more than once, and leave by number, once each.
  *
- * Pure. An order knows the last number it gave out, the highest it has heard of, and the frames that came early;
- * while it has a gap, the missing frames must be fetched.
+ * Pure. An order knows the last number that it gave out, the highest number that it has heard of, and the frames that came
+ * early. While it has a gap, the missing frames must be fetched.
  */
 import type { Frame } from './frames.ts';
 

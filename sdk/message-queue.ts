@@ -1,7 +1,8 @@
 /**
- * Messages that go by REST, one after another, each when the one before was accepted.
+ * Messages that are sent by REST, one after another, each when the previous one was accepted.
  *
- * The answer says what became of a message, so one that may have failed elsewhere is sent again here: by its id it is accepted once.
+ * The answer says what became of a message. One that may have failed elsewhere is sent again here: because of its id it is
+ * accepted only once.
  */
 import type { ApiClient } from './api-client.ts';
 import { connectionLost, SallyportError } from './errors.ts';

@@ -14,7 +14,7 @@ const pauseMsFirst = 250;
 const pauseMsMax = 10_000;
 /** A server that asks for a longer pause is not asked again. */
 const retryAfterMsMax = 60_000;
-/** A server that cannot be reached is told sooner than one that is busy. */
+/** A server that cannot be reached is reported sooner than a busy one. */
 const lostTriesMax = 4;
 /** About a minute: many requests of one token wait for their turn. */
 const rateTriesMax = 12;

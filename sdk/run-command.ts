@@ -1,8 +1,8 @@
 /**
- * Commands that are run to their end: one request for a short one, the output of its process for a long one.
+ * Commands that run to their end: one request for a short one, and for a long one the output of its process.
  *
- * Output that is wanted as it comes, and a command that can be aborted, are read as events from the start, since those
- * name the process.
+ * A command whose live output is wanted, or that can be aborted, is read as events from the start, since those name the
+ * process.
  */
 import type { ApiClient } from './api-client.ts';
 import { connectionLost, SallyportError } from './errors.ts';
@@ -75,7 +75,7 @@ export const runCommand = async (
 const isOver = (cause: unknown, { reason }: AbortSignal, isNamed: boolean): boolean =>
   cause === reason || (!isNamed && cause instanceof SallyportError && cause.status >= 400 && !isLost(cause));
 
-/** A command is ended by its name: an abort before it has one is told at once, and takes effect when the name comes. */
+/** A command is ended by its id. An abort before the id is known is reported at once, and takes effect when the id comes. */
 const abortWhenNamed = (given: AbortSignal | undefined) => {
   const named = new AbortController();
   let isNamed = false;

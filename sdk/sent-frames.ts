@@ -9,7 +9,7 @@ export type MessageAction = Extract<ClientAction, { readonly action: 'message' }
 
 /** A function has 29 seconds for a frame (A5), and its failure is on its way for a moment. */
 const failureMsMax = 40_000;
-/** A message that fails more often than this is told as failed. */
+/** A message that fails more often than this is reported as failed. */
 const repeatsMax = 3;
 
 type Sent = { readonly action: ClientAction; readonly at: number; isAnswered: boolean; repeats: number };
@@ -27,7 +27,7 @@ export type SentFrames = {
   readonly answer: (messageId: string) => void;
   /** Without an id: of any frame of late. */
   readonly fail: (messageId?: string) => Failed;
-  /** Of a socket that was lost, nothing is told any more. */
+  /** Nothing more is reported about a lost socket. */
   readonly clear: () => void;
 };
 

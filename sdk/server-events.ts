@@ -1,7 +1,8 @@
 /**
  * Server-sent events of an answer (HTML standard, section 9.2), and a stream of them that resumes by itself.
  *
- * An event counts when the blank line after it was read: the rest of a connection that broke off is asked for again.
+ * An event counts when the blank line after it was read. After a break, everything behind the last such event is requested
+ * again.
  */
 import { connectionLost, SallyportError } from './errors.ts';
 import { backOffMs, isLost, pause } from './retry.ts';

@@ -1,8 +1,9 @@
 /**
- * A terminal over the WebSocket: typed text goes in as numbered frames, output comes as it is printed. After a lost
- * connection it goes on at the next byte, without a gap or a repeat.
+ * A terminal over the WebSocket: typed text goes in as numbered frames, output comes as it is printed. After a lost connection
+ * it continues at the next byte, without a gap or a repeat.
  *
- * Text that still waited when a connection broke is told as lost; a frame on its way may be lost as well. None is sent twice.
+ * Text that still waited when a connection broke is reported as lost; a frame on its way may be lost as well. None is sent
+ * twice.
  */
 import type { ApiClient } from './api-client.ts';
 import { type Connection, type ConnectionState, openConnection } from './connection.ts';
@@ -36,7 +37,7 @@ export type Terminal = {
   readonly close: () => void;
 };
 
-/** Refusals after which the numbers of frames begin anew, on another connection. */
+/** Refusals after which the frame numbers start again, on another connection. */
 const passing: readonly string[] = ['rate_limited', 'conflict', 'sandbox_unavailable', 'internal_error'];
 /** Such refusals in a row, without output or a quiet time between them. */
 const refusalsMax = 5;

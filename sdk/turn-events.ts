@@ -1,8 +1,9 @@
 /**
- * The events of one message and its turn, or of the turn that repeats a failed one, each once and in order, whatever happens to the connection.
+ * The events of one message and its turn, or of the turn that repeats a failed one: each once and in order, even if the
+ * connection breaks.
  *
- * They come over a WebSocket. Where there is none, as in Node before 22, or where none reaches the deployment, the log is read
- * again and again: then the text of the model comes whole, not piece by piece.
+ * They come over a WebSocket. If there is none, as in Node before 22, or if none reaches the deployment, the log is polled. The
+ * text of the model then arrives all at once, not piece by piece.
  */
 import type { ApiClient } from './api-client.ts';
 import { connectionLost, SallyportError } from './errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Output of a program as it comes, piece by piece, and the rest of it from the complete output: each byte once and in order.
+ * Output of a program as it comes, piece by piece, followed by the rest of the complete output: each byte once and in order.
  *
- * Of output that comes too fast pieces are missing. A short output has them at its end; a longer one goes on after a mark.
+ * If output comes too fast, pieces of it are missing. A short output gets them at its end; a longer one continues after a mark.
  */
 import { outputCharactersShown } from '#shared/domain/limits.ts';
 import { unsureBytesOf } from '#shared/domain/output-offset.ts';

@@ -1,7 +1,7 @@
 /**
  * `--stop`: the session of a command ends with it, once, whether the command succeeded, failed or was interrupted.
  *
- * A failure of the command is what is reported; that its session could not be ended either is said beside it.
+ * A failure of the command is reported first. If its session could not be ended either, that is reported too.
  */
 import type { BodyOf } from '#sdk/route.ts';
 import { api } from '#sdk/routes.ts';

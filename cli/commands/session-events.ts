@@ -1,7 +1,7 @@
 /**
  * `sessions events`: prints the log of a session, and with `--follow` also what happens from then on, each event once.
  *
- * Following resumes after a lost connection. Events that the server no longer keeps are skipped, and that is said.
+ * Following resumes after a lost connection. Events that the server no longer keeps are skipped, with a note.
  */
 
 import type { LoggedFrame } from '#sdk/event-order.ts';
@@ -32,7 +32,7 @@ const run = async (call: Call): Promise<number> => {
 const lineOf = ({ index, at, type, data }: Pick<LogEvent, 'index' | 'at' | 'type' | 'data'>): string =>
   stripControls(`${String(index).padStart(4)}  ${at}  ${type.padEnd(22)}  ${JSON.stringify(data)}`);
 
-/** Until Ctrl-C, or until the deployment cannot be reached any more. */
+/** Until Ctrl-C, or until the deployment can no longer be reached. */
 const follow = async (
   { host, output }: Call,
   client: Sallyport,

@@ -1,8 +1,8 @@
 /**
  * `shell`: a terminal in the sandbox of a session, as a terminal of this machine, over the WebSocket.
  *
- * The output of the terminal is written unchanged, as by any remote shell. Ctrl-] leaves it running, to be attached again. After
- * a lost connection the output goes on where it was; keys that were typed in between are lost, which is said.
+ * The output of the terminal is written unchanged, as by any remote shell. Ctrl-] leaves it running, to be attached again.
+ * After a lost connection the output continues where it was; keys that were typed in between are reported as lost.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { ConnectionState } from '#sdk/connection.ts';

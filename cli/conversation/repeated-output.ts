@@ -1,6 +1,8 @@
 /**
- * Output that an answer repeats: a fence of the language `output` whose text the terminal has shown already is replaced by a
- * pointer to it. Any other text passes as it comes; only what may be such a fence is held until it ends.
+ * Output that an answer repeats: a fenced block of the language `output` whose text the terminal has already shown is replaced
+ * by a reference to it.
+ *
+ * Any other text passes unchanged. Only text that may become such a block is held back until it ends.
  */
 import { nextPart, type Streamed } from './streamed-text.ts';
 

@@ -1,4 +1,4 @@
-/** The end of a call before its answer: by Ctrl-C, or since the program is to end. */
+/** The end of a call before its answer: by Ctrl-C, or because the program is ending. */
 import { ended, exitCodes, failure } from './failure.ts';
 import type { Host } from './host.ts';
 

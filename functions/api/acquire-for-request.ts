@@ -1,8 +1,9 @@
 /**
- * Acquires a found session's sandbox for a REST request: started when needed.
+ * Acquires the sandbox of a found session for a REST request, and starts it when needed.
  *
- * An answer that is silent for a minute is cut by the proxies in front, and its error with it: a request that cannot begin its
- * answer before waits for less, and is told `sandbox_starting` (503 with `Retry-After`), while the start goes on.
+ * The proxies in front cut off an answer that is silent for a minute, and its error with it. A request that cannot begin its
+ * answer earlier therefore waits for less, and is answered with `sandbox_starting` (503 with `Retry-After`) while the start
+ * continues.
  */
 import type { FileDeps } from '#shared/application/deps.ts';
 import type { AcquiredSandbox } from '#shared/application/sandbox/acquire-sandbox.ts';

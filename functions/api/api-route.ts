@@ -21,14 +21,14 @@ export type RouteContract = {
   /** One line, as an imperative. */
   readonly summary: string;
   readonly query?: z.ZodObject;
-  /** The request's own headers, besides those of every request. */
+  /** Headers of this route's requests, in addition to those of every request. */
   readonly headers?: z.ZodObject;
   readonly body?: BodyContract;
   /** The successful answers, by status; `events`: server-sent events. */
   readonly answers: Readonly<Record<number, BodyContract | 'empty' | 'events'>>;
   /** Media types of the successful answers, if there are others than their contracts'. */
   readonly types?: readonly string[];
-  /** Errors besides those of any such request (`documentedErrors`). */
+  /** Errors in addition to those of every such request (`documentedErrors`). */
   readonly errors?: readonly ErrorCode[];
 };
 

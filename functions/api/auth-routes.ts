@@ -1,10 +1,10 @@
 /**
- * `/api/auth`: people sign in with their browser at the OIDC issuer, and out again. Answered before the router, since they
- * carry no token.
+ * `/api/auth`: people sign in with their browser at the OIDC issuer, and sign out. Answered before the router, since these
+ * requests carry no token.
  *
- * A sign-in counts only in the browser that began it (AC11): its cookie has the state, the nonce and the verifier. Refuses a
- * return to another origin, and a sign-out that another origin's page asks for. A browser that was refused is led back to
- * the app, which says why; a program gets the error.
+ * A sign-in works only in the browser that started it (AC11): its cookie has the state, the nonce and the verifier. Refuses a
+ * return to another origin, and a sign-out that a page of another origin requests. A refused browser is sent back to the app,
+ * which shows the reason; a program gets the error.
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import {

@@ -1,8 +1,8 @@
 /**
- * An answer that may take longer than the connections in front of this function stay silent: after a while its status and
- * white space are sent, which JSON allows before a value, and the value when it is there.
+ * An answer that may take longer than the connections in front of this function stay open in silence. After a while it sends
+ * its status and white space, which JSON allows before a value, and the value when it is ready.
  *
- * A failure after that cannot change the status any more: its error body is the whole of the answer, with status 200.
+ * A failure after that cannot change the status: the answer then has status 200 and consists of the error body.
  */
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { firstOf, lateJson } from '#shared/adapters/lambda/late-json.ts';

@@ -83,7 +83,10 @@ const providerOf = ({ provider: name }: Asked, { provider }: ModelSettings): Pro
   throw new AppError('invalid_request', `provider: use one of ${providers.join(', ')}`);
 };
 
-/** The operator's model belongs to the operator's provider; without it, and besides it, the default. */
+/**
+ * The operator's model belongs to the operator's provider. Other providers, and a provider without it, have their default
+ * model.
+ */
 const idsOf = (
   { models = '' }: Asked,
   provider: ProviderName,

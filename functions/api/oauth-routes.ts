@@ -1,9 +1,10 @@
 /**
- * `/oauth`: the authorization server for clients of `/mcp`, in the words of OAuth. Answered before the router, since a client has
- * no token yet.
+ * `/oauth`: the authorization server for clients of `/mcp`, in the format of OAuth. Answered before the router, since a client
+ * has no token yet.
  *
- * A browser that comes with a request is led to the app, which asks its person; a request with a fault is refused here, and leads
- * to no address of a client, since anyone can register one (RFC 9700, 4.11.2; OA2). Pages of other origins can read none of it.
+ * A browser that brings a request is sent to the app, which asks its person. A faulty request is refused here and never
+ * redirected to a client's address, since anyone can register one (RFC 9700, 4.11.2; OA2). Pages of other origins can read none
+ * of it.
  */
 import * as z from 'zod';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';

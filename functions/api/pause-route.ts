@@ -1,4 +1,4 @@
-/** `/sessions/{id}/pause`: the sandbox of a session is saved and stopped, because its client asks for it. */
+/** `/sessions/{id}/pause`: saves and stops the sandbox of a session at its client's request. */
 
 import type { Deps, StopDeps } from '#shared/application/deps.ts';
 import { pauseSandbox } from '#shared/application/sandbox/pause-sandbox.ts';

@@ -1,9 +1,10 @@
 /**
- * Redirects by which a page of one preview would use the person's cookie for another one.
+ * Redirects by which a page of one preview would use the person's cookie for another preview.
  *
- * The policy names the page's own path, and no browser compares a path after a redirect (CSP Level 3, section 7.6): user code
- * that redirects to another preview of this origin would have the browser repeat the request there, with that preview's cookie, and
- * would read the answer. A navigation that only reads passes: the page could have gone there by itself, and does not see what it loads.
+ * The policy names the page's own path, but no browser compares a path after a redirect (CSP Level 3, section 7.6). User code
+ * that redirects to another preview of this origin would make the browser repeat the request there, with that preview's cookie,
+ * and could read the answer. A navigation that only reads is allowed: the page could have gone there by itself, and does not
+ * see the loaded page.
  */
 import { originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';

@@ -1,10 +1,10 @@
 /**
- * Runs the route of one request: a caller who may not use it is refused here (AC1); failures become the error
- * body of the contract. Every answer names the request, as `x-request-id`; a client's header of that name is not
- * read (AC4).
+ * Runs the route of one request. A caller who may not use the route is refused here (AC1). Failures become the error body of
+ * the contract. Every answer has the id of its request as `x-request-id`; a client's header of that name is ignored (AC4).
  *
- * A route is a method and a path: another method on a known path is as unknown as another path, 404. So is the path of a list or
- * of a thing with a slash at its end: that of something in it, whose name is missing. Clients make one out of `files/..`.
+ * A route is a method and a path. Another method on a known path is answered like an unknown path, with 404. So is the path of
+ * a list or a resource with a slash at its end, because the name after the slash is missing. Clients turn `files/..` into such
+ * a path.
  */
 
 import httpRouter, { type Route } from '@middy/http-router';

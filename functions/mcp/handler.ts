@@ -1,6 +1,6 @@
 /**
- * The platform's own MCP server under `/mcp`: its tools, for programs and agents, answered as a stream; and the tools for programs inside
- * sandboxes, whose calls the holder of their relay brings.
+ * The platform's own MCP server under `/mcp`: its tools for programs and agents, answered as a stream. It also runs the tools
+ * for programs inside sandboxes, whose calls the holder of their relay brings.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { makeCallerStore } from '#shared/adapters/aws/dynamo/caller-store.ts';

@@ -1,9 +1,10 @@
 /**
- * The metadata of `/mcp` as a protected resource (RFC 9728), by which a client finds the server that gives it tokens, and the
- * challenge of a 401 that names it; and the metadata of the platform's own authorization server (RFC 8414), where it is that one.
+ * The metadata of `/mcp` as a protected resource (RFC 9728), by which a client finds the server that issues its tokens, and the
+ * challenge of a 401 that names this metadata. Also the metadata of the platform's own authorization server (RFC 8414), if the
+ * platform is that server.
  *
- * Public, and the same for everyone: it names the endpoint's address as the client sees it, and the OIDC issuer if there is
- * one. Refuses every other path below `/.well-known`.
+ * Public, and the same for everyone: it has the endpoint's address as the client sees it, and the OIDC issuer if there is one.
+ * Refuses every other path below `/.well-known`.
  */
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';

@@ -1,9 +1,8 @@
 /**
  * Forwards one request into a sandbox and streams its answer back, without reading either. A stream of events ends before the
- * function's time does.
+ * function's time is over.
  *
- * Refused: a target outside the range of the sandboxes, headers of one connection, and a path, header or body that
- * cannot be sent as it was given.
+ * Refuses a target outside the sandboxes' range, hop-by-hop headers, and a path, header or body that cannot be sent unchanged.
  */
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';

@@ -1,4 +1,7 @@
-/** Tells a sandbox what became of a checkpoint that it sent. One that misses it sends the same again: a failure is logged alone. */
+/**
+ * Tells a sandbox the outcome of a checkpoint that it sent. A failure is only logged: a sandbox that misses the message sends
+ * the same changes again.
+ */
 import type { SaveCall } from '#shared/contracts/sandbox-link.ts';
 import type { Telemetry } from '#shared/ports/telemetry.ts';
 import { expectStatus, headersOf, openRequest } from './request-to-sandbox.ts';

@@ -1,4 +1,4 @@
-/** One frame of a client: decoded, then one use case. A refusal is an `error` frame; the connection lives on. */
+/** One frame of a client: decoded, then passed to one use case. A refusal is an `error` frame; the connection stays open. */
 
 import { stillHolds, unauthenticated } from '#shared/application/access/authenticate.ts';
 import { enterSession } from '#shared/application/access/enter-session.ts';

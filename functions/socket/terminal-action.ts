@@ -1,4 +1,4 @@
-/** Actions of a terminal, apart from their answers, which are loaded for them. */
+/** Actions of a terminal, separate from the code that answers them, which is loaded only for such an action. */
 import type { SocketAction } from '#shared/contracts/socket-actions.ts';
 
 export type TerminalAction = Extract<SocketAction, { action: 'process:input' | 'process:resize' }>;

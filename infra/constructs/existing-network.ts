@@ -1,8 +1,8 @@
 /**
- * An existing VPC, for sandboxes alone: the visible part of its isolation is checked, and the invisible part is refused
- * until the operator confirms it.
+ * An existing VPC that serves only sandboxes. The visible part of its isolation is checked; the operator must confirm the
+ * invisible part.
  *
- * The DNS firewall closes the whole VPC, and the endpoints serve all of it: nothing else can share it.
+ * The DNS firewall applies to the whole VPC, and the endpoints serve all of it, so nothing else can share it.
  */
 import { Reference, Tokenization } from 'aws-cdk-lib';
 import {

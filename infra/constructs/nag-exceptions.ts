@@ -1,4 +1,4 @@
-/** Exceptions to rules of cdk-nag: each with its place and its reason, and no other way to silence one. */
+/** Exceptions to rules of cdk-nag, each with its place and its reason. There is no other way to silence a rule. */
 import { Stack, Validations } from 'aws-cdk-lib';
 import { AwsCustomResource } from 'aws-cdk-lib/custom-resources';
 import type { IConstruct } from 'constructs';

@@ -80,11 +80,11 @@ const onTable = (
 type Access = {
   /** Read and written. */
   readonly on: readonly Partition[];
-  /** Read besides, also in one request with the others. */
+  /** Also read, possibly in one request with the others. */
   readonly read?: readonly Partition[];
-  /** Created besides, and never changed or deleted. */
+  /** Also created, and never changed or deleted. */
   readonly append?: readonly Partition[];
-  /** Read and deleted besides, and never created. */
+  /** Also read and deleted, and never created. */
   readonly delete?: readonly Partition[];
 };
 

@@ -1,8 +1,9 @@
 /**
- * Alarms: one function creates them all, each with the heading of the runbook that says what to do.
+ * The class that creates every alarm, with a link to the heading of the runbook that says what to do. The alarms themselves are
+ * in `platform-alarms.ts` and `work-alarms.ts`.
  *
- * The topic decides the recipients; a deployment without subscribers still shows the alarms on its dashboard. An alarm
- * is billed by its metrics, and none may read more than ten.
+ * The topic decides the recipients; a deployment without subscribers still shows the alarms on its dashboard. An alarm is
+ * billed by its metrics, and none may read more than ten.
  */
 import {
   Alarm,

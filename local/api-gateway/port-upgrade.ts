@@ -26,7 +26,7 @@ type PortUpgrade = {
   readonly checkMs: number;
 };
 
-/** No access any more: a rate limit or a failure may pass. */
+/** Access has ended; a rate limit or a failure, in contrast, may pass. */
 const lasting: readonly number[] = [401, 403, 404];
 
 export const upgradeToPort = async (upgrade: PortUpgrade): Promise<void> => {

@@ -19,7 +19,7 @@ import type { TaskRegistry } from './task-registry.ts';
 export type Cluster = {
   readonly tasks: TaskRegistry;
   readonly faults: FaultPlan;
-  /** The names of templates besides the platform's own. */
+  /** Names of templates in addition to the platform's own. */
   readonly templates?: readonly Template[];
 };
 

@@ -1,5 +1,5 @@
 /**
- * The limits of ECS for requests, whatever the cluster has (A30): a request that is accepted here is accepted there.
+ * The limits of ECS for requests, whatever the cluster contains (A30): a request that is accepted here is accepted there.
  * https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html
  */
 import type { RunTaskCommandInput } from '@aws-sdk/client-ecs';

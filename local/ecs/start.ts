@@ -41,7 +41,7 @@ type EcsOptions = {
   /** The time for a stopped server to end before it is killed. */
   readonly stopTimeoutMs?: number;
   readonly keys?: Keys;
-  /** Templates besides the platform's own, whatever the isolation of those. */
+  /** Templates in addition to the platform's own, independent of the isolation of those. */
   readonly templates?: readonly NamedTemplate[] | undefined;
   /** Gets what the operator should know of them. */
   readonly progress?: (line: string) => void;

@@ -21,7 +21,7 @@ export type FunctionDefinition = {
 /** Of asynchronous invocations; absent: Lambda's own, which are two retries and six hours. */
 export type EventLimits = {
   readonly retriesMax?: number;
-  /** An event that is older is tried no more. */
+  /** An older event is not tried again. */
   readonly ageMsMax?: number;
 };
 

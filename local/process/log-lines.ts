@@ -1,6 +1,6 @@
 /**
- * Lines of a child's output, for a log. A program writes a line in any number of pieces (bubblewrap: three), and a pipe
- * hands each over alone. Of a line that does not end, a part of 64 Ki characters is logged as a line.
+ * Lines of a child's output, for a log. A program may write one line in several pieces (bubblewrap: three), and a pipe delivers
+ * each piece separately. If a line does not end, each 64 Ki characters of it are logged as one line.
  */
 import type { Readable } from 'node:stream';
 

@@ -38,8 +38,8 @@ const isCurrent = (known: CopiedObject, { key, etag, modifiedAt }: Listed): bool
   (known.modifiedAt === modifiedAt || !key.startsWith(sharedPrefix));
 
 /**
- * Every object that the bucket has now, and those that are `kept` although it has them no more. Seals are copied the first time
- * alone: a later one holds rows that a table of before it lacks.
+ * Every object that the bucket has now, and the `kept` ones that it no longer has. Seals are copied the first time alone: a
+ * later one holds rows that a table of before it lacks.
  */
 export const saveObjects = async (
   { client, bucket, sealBucket }: BucketAt,

@@ -1,7 +1,7 @@
 /**
- * A busy day in calls: sessions that work in sandboxes, on the embedded cloud with an environment of its own for each invocation, so
- * that the caller of each call is known. `operations/cost/busy-day.ts` prices such a day by the counts that stand there, which must not be
- * below those of this run.
+ * A busy day in calls: sessions that work in sandboxes, on the embedded cloud. Each invocation has its own environment, so that
+ * the caller of each call is known. `operations/cost/busy-day.ts` prices such a day by its own counts, which must not be below
+ * those of this run.
  */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';

@@ -10,7 +10,7 @@ import { type BenchResult, table } from './report.ts';
 const megabyte = 1_048_576;
 const partBytes = 4 * megabyte;
 const path = 'large.bin';
-/** Both forgive a busy machine: what takes so long is stuck. */
+/** Both allow for a busy machine: longer than this means stuck. */
 const stopWaitMsMax = 600_000;
 const startAsksMax = 20;
 /** The latest words of the functions, when a request of the bench fails. */

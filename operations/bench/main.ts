@@ -1,10 +1,10 @@
 /**
- * Entry of `npm run bench`: the cost of the platform's work, in counts and ratios beside the floor of each.
+ * Entry of `npm run bench`: the cost of the platform's work, in counts, and in ratios to the floor of each figure.
  *
- * `npm run bench -- sweep` runs one. The exit code is 1 when a floor is not met. Nothing is measured by time alone, since
- * the speed of a machine is no promise.
+ * `npm run bench -- sweep` runs one of the benches. The exit code is 1 if a floor is not met. Nothing is measured by time
+ * alone, since machines differ in speed.
  *
- * `npm run bench -- speed --json now.json --against before.json` writes the figures and compares them with a former run.
+ * `npm run bench -- speed --json now.json --against before.json` writes the figures and compares them with an earlier run.
  */
 import { parseArgs } from 'node:util';
 import { provideSystemPrograms } from '../../local/system-programs.ts';

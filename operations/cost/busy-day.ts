@@ -1,7 +1,7 @@
 /**
- * A busy day as priced amounts: sessions that work, each with a page that is open and a sandbox that runs for an hour.
+ * A busy day as priced amounts: sessions that work, each with an open page and a sandbox that runs for an hour.
  *
- * `npm run bench -- day` does this work on the embedded cloud and compares its calls with the counts below: none may be over them.
+ * `npm run bench -- day` does this work on the embedded cloud and compares its calls with the counts below: none may be higher.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
 import { type FlavorName, type FunctionMemory, type Item, itemsOf, sandboxItems } from './bill.ts';

@@ -1,8 +1,8 @@
 /**
- * A deploy from its preflight to its address: it prints the cost before it creates anything, and each step as it begins.
+ * A deploy from its preflight to its address. It prints the cost before it creates anything, and each step when it begins.
  *
- * The first deploy creates the admin token. AWS stores its hash; the token is printed once, as soon as the stacks have it,
- * and stored nowhere. A later deploy keeps it, unless the one that made it was interrupted before it was shown.
+ * The first deploy creates the admin token. AWS stores only its hash. The token is printed once, as soon as the stacks have the
+ * hash, and stored nowhere. A later deploy keeps it, unless the deploy that created it was interrupted before it was shown.
  */
 import { resolve } from 'node:path';
 import { hashedFileCaching, pageCaching } from '#shared/config/web-headers.ts';

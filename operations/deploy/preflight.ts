@@ -14,7 +14,7 @@ import { Failure, type Programs } from './programs.ts';
 /** The oldest bootstrap whose roles and buckets the stacks can use (https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html). */
 const bootstrapVersionMin = 6;
 
-/** Reads the account for the choices of a deploy; findings that stop nothing are said. */
+/** Reads the account for the choices of a deploy; findings that do not stop the deploy are printed. */
 export const checkPreflight = async (
   programs: Programs,
   target: Target,

@@ -55,7 +55,7 @@ export const deleteBucket = async (
   say(`Deleted bucket ${bucket} and ${count} objects in it`);
 };
 
-/** False for one that is not empty any more. */
+/** False if it is no longer empty. */
 const deleteEmpty = async (aws: Aws, bucket: string): Promise<boolean> => {
   try {
     await aws.find(['NoSuchBucket'], 's3api', 'delete-bucket', '--bucket', bucket);

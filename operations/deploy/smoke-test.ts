@@ -19,7 +19,7 @@ type Check = (typeof checks)[number];
 /** Longer than the function may run. */
 const readSeconds = '330';
 
-/** Findings of the checks besides that they work; they are said, too. */
+/** Further findings of checks that passed; they are printed, too. */
 export const smokeTest = async (
   target: Target,
   terminal: Terminal,

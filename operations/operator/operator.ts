@@ -1,7 +1,8 @@
 /**
- * `npm run operator`: percentiles of the real traffic of a deployment, or of one machine, beside their targets and the last release.
+ * `npm run operator`: percentiles of the real traffic of a deployment, or of one machine, beside their targets and the last
+ * release.
  *
- * It changes nothing. A missed target is said and fails nothing, unless `--strict` asks for it.
+ * It changes nothing. A missed target is printed, and fails the command only with `--strict`.
  */
 import { parseArgs } from 'node:util';
 import {

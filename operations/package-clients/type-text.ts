@@ -1,5 +1,5 @@
 /**
- * A type as text that stands alone: the shape that the checker has found, without the schemas from which it came.
+ * A type as self-contained text: the shape that the type checker has found, without the schemas from which it came.
  *
  * Named shapes are referred to by their names.
  */

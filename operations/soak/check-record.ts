@@ -110,7 +110,7 @@ const dueTimes = (from: number, to: number): readonly number[] => {
   return Array.from({ length: count }, (_, place) => (first + place) * minuteMs);
 };
 
-/** Twice in between, a platform that was killed begins anew: what is compared has warmed up. */
+/** In between, the platform is killed and starts again twice: the values that are compared have warmed up. */
 const secondMinute = 1;
 /** The ratio of the thirds where something grows steadily, and has half as much again in the last minute as in the second. */
 const halfMore = 1.3;

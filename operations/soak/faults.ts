@@ -1,4 +1,4 @@
-/** The faults of a soak: each comes again after a pause that the seed decides, until they are told to end. */
+/** The faults of a soak. Each repeats after a pause that the seed decides, until all are told to end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serversOf } from '../../tests/e2e/sandbox-processes.ts';
 import { branch, type Random } from '../../tests/simulation/random.ts';

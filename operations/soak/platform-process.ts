@@ -1,8 +1,8 @@
 /**
- * The platform of a soak, in a process of its own that may be killed: the embedded cloud with its sandboxes on one data folder.
+ * The platform of a soak, in its own process that may be killed: the embedded cloud with its sandboxes on one data folder.
  *
- * It says over the channel of its parent where its endpoints are, and kills its functions when the parent asks for it. All
- * else reaches it as it reaches `npm start`.
+ * It reports its endpoints over the channel of its parent, and kills its functions when the parent asks for it. Everything else
+ * reaches it as it reaches `npm start`.
  */
 import { join } from 'node:path';
 import { readVariables } from '#shared/config/read-variables.ts';

@@ -1,4 +1,4 @@
-/** Work of the adapters of S3, Secrets Manager, Scheduler and KMS on any implementation: what each step gave, as text. */
+/** Work of the adapters of S3, Secrets Manager, Scheduler and KMS on any implementation: the result of each step, as text. */
 import { createHash, verify } from 'node:crypto';
 import {
   ListMultipartUploadsCommand,

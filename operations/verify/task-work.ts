@@ -1,4 +1,4 @@
-/** Work of the adapter of ECS on any implementation, with tasks that run there: what each step gave, as text. */
+/** Work of the adapter of ECS on any implementation, with tasks that run there: the result of each step, as text. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ECSClient } from '@aws-sdk/client-ecs';
 import { makeSandboxHost } from '#shared/adapters/aws/ecs-sandbox-host.ts';

@@ -1,7 +1,8 @@
 /**
- * The client of the relay's socket: one connection, a request a line, answers by their ids.
+ * The client of the relay's socket: one connection, one request per line, answers matched by their ids.
  *
- * A refusal of the platform is thrown with its words; a socket that is not there or closes is said in plain words as well.
+ * A refusal of the platform is thrown with its own message. If the socket does not exist or closes, the error says so in plain
+ * words.
  */
 import { connect, type Socket } from 'node:net';
 import { relayLineBytesMax } from '#shared/domain/relay/limits.ts';

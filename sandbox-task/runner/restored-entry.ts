@@ -86,9 +86,9 @@ const writeAll = (descriptor: number, bytes: Buffer): void => {
 type RestorePaths = {
   /** Throws with the reason why an entry cannot be there. */
   readonly resolveRestorePath: (path: string) => string;
-  /** Makes no folder. Undefined where one on the way is gone, or is none any more: the entry is gone with it. */
+  /** Makes no folder. Undefined if a folder on the way is gone or is no longer a folder: the entry is gone with it. */
   readonly resolveRemovedPath: (path: string) => string | undefined;
-  /** Something other than a folder was made: what is known of the way is not true any more. */
+  /** Something other than a folder was made: what was known about the path no longer holds. */
   readonly forget: () => void;
 };
 

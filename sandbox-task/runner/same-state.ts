@@ -1,4 +1,7 @@
-/** Compares a folder with the state of it that a file index has. Many entries are not compared: a save costs as much then. */
+/**
+ * Compares a folder with the state that a file index has of it. A folder with many entries is not compared, because a save
+ * would cost as much.
+ */
 import { type FileIndex, traitsOf } from './file-index.ts';
 import { walkWorkspace } from './workspace-path.ts';
 

@@ -1,10 +1,10 @@
 /**
  * The parts of an upload, put together with the rights of user code.
  *
- * They are appended to a hidden partial (upload-partials.ts), and the last one of a file gives it its name; until then the old file
- * stays.
- * The length of the partial says how much has arrived; a part that does not start there is refused with the expected byte,
- * unless it is the last one that arrived: its sender does not know that. The server remembers the part that ended an upload.
+ * They are appended to a hidden partial (upload-partials.ts). The last part of a file gives the partial its name; until then
+ * the old file stays. The length of the partial says how much has arrived. A part that does not start there is refused with the
+ * expected byte, unless it repeats the last part that arrived, whose sender may have missed the answer. The server remembers
+ * the part that ended an upload.
  */
 import {
   closeSync,

@@ -1,9 +1,9 @@
 /**
- * The kernel's kills for want of memory, and the call that each of them counts for.
+ * The kernel's kills for lack of memory, and the call that each of them is charged to.
  *
- * The kernel counts its kills and does not say whom it killed. That is decided when the count is seen to have risen: the call that
- * runs alone then is the one; of several, those that a SIGKILL ends, as many as were killed. A later call is charged with none of
- * them.
+ * The kernel counts its kills but does not say which process it killed. That is decided when the count is seen to have risen.
+ * If one call runs alone, it is that one. Of several, it is those that end by a SIGKILL, as many as were killed. A later call
+ * is charged with none of them.
  */
 import type { MemoryCounters } from './memory-counters.ts';
 

@@ -66,7 +66,7 @@ const userHeaders = (request: IncomingMessage, port: number) => ({
   host: `127.0.0.1:${port}`,
 });
 
-/** Connected. User code may reset it at any moment, also while it is not read: a later failure is told by its `close` alone. */
+/** Connected. User code may reset it at any moment, also while it is not read: only its `close` reports a later failure. */
 const openPort = async (port: number): Promise<Socket> => {
   const socket = connect({ host: '127.0.0.1', port });
   socket.on('error', () => undefined);

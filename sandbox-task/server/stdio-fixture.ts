@@ -1,6 +1,6 @@
 /**
- * A test sandbox with programs that are MCP servers over stdio: of both SDKs, and one in plain Python with bad manners
- * by its first argument.
+ * A test sandbox with programs that are MCP servers over stdio: one of each SDK, and one in plain Python that misbehaves as its
+ * first argument says.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -49,7 +49,7 @@ export const createUploadMemory = (): UploadMemory => {
       uploads.set(upload, taken);
       const [oldest = upload] = uploads.keys();
       if (uploads.size > uploadsMax) uploads.delete(oldest);
-      // An upload in one part may be done again at any time, and one that failed is begun anew.
+      // An upload in one part may be done again at any time, and a failed one starts again.
       taken.answer.then(
         () => start === 0 && forget(upload, taken),
         () => forget(upload, taken),

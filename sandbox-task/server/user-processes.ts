@@ -54,7 +54,7 @@ export type UserScores = {
   readonly stop: () => void;
 };
 
-/** A process counts as one of ours for so long at most, in milliseconds. */
+/** The longest time for which a process counts as one of ours, in milliseconds. */
 const raiseEveryMs = 100;
 
 /** `wall` is the process that the server started, bubblewrap: it and its child, the init behind the wall, are ours. */

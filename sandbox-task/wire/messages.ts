@@ -15,7 +15,7 @@ export const userOomScore = 1000;
 /** The bound of a refusal's message, which may hold a path with each of its characters escaped. */
 export const refusalCharactersMax = 10_000;
 
-/** The bounds of what is said of an MCP server that failed. */
+/** The bounds of the report on an MCP server that failed. */
 export const stdioMessageCharactersMax = 4000;
 
 export type StreamName = 'stdout' | 'stderr';

@@ -14,7 +14,7 @@ type Hold = {
   readonly onLost?: () => void;
 };
 
-/** `stop` returns when no renewal is under way any more; it never rejects. */
+/** `stop` returns when no renewal is under way; it never rejects. */
 export const renewUntilStopped = (
   { telemetry, world }: Deps<'telemetry' | 'world'>,
   { name, everyMs, renew, onLost }: Hold,

@@ -1,6 +1,6 @@
 /**
- * Reads the variables of a process by a schema of settings: every bad one is a line that says what is allowed, and the value of a
- * secret is never shown.
+ * Reads the variables of a process by a schema of settings. Every invalid one becomes a line that says what is allowed. The
+ * value of a secret is never shown.
  */
 import * as z from 'zod';
 import { languages, type NamedTemplate } from '../domain/template.ts';

@@ -1,8 +1,8 @@
 /**
- * Arguments without the fields that say nothing: models and strict clients fill every optional one, with null, an empty
- * text or an empty list.
+ * Arguments without their empty fields: models and strict clients fill every optional field, with null, an empty text or an
+ * empty list.
  *
- * Required fields stay as they are, so that an empty file can be written. In a field of any type only null says nothing.
+ * Required fields stay as they are, so that an empty file can be written. In a field of any type only null counts as empty.
  */
 import * as z from 'zod';
 import { type AbsenceRule, fieldOf, namedAlternative, type Schema, withoutFields } from './absent-fields.ts';

@@ -1,6 +1,6 @@
 /**
- * The upgrade of a preview's connection, on one machine: the gateway asks the function where the connection may go, and
- * joins the two ends. API Gateway and Lambda carry no such connection.
+ * The upgrade of a preview's connection, on one machine: the gateway asks the function which target the connection may reach,
+ * and joins the two ends. API Gateway and Lambda cannot carry such a connection.
  */
 
 /** The protocol of the request's context by which the gateway asks; no client can set it. */

@@ -1,6 +1,6 @@
 /**
- * The requests of the link function: one request to one sandbox, a checkpoint between a sandbox and the bucket,
- * or a read of a saved one. Contents of a workspace pass through the link alone.
+ * The requests of the link function: one request to one sandbox, a checkpoint between a sandbox and the bucket, or a read of a
+ * saved one. Only the link handles the contents of a workspace.
  */
 import * as z from 'zod';
 import { effectEntryFields } from '#shared/contracts/effect-entry.ts';

@@ -1,4 +1,7 @@
-/** Writes JSON in its one canonical form (RFC 8785), of which a digest is made. Half a surrogate pair has none, and is refused before. */
+/**
+ * Writes JSON in its one canonical form (RFC 8785), from which a digest is made. Half a surrogate pair has no such form and is
+ * refused earlier.
+ */
 import type { Json } from './json.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc8785 */

@@ -1,6 +1,6 @@
 /**
  * The entry of an effect for a change between two manifests: its type, the target of a link, permissions that change or are
- * unusual, and the digest of its content. The effect, and so its digest, has by them all that a diff leaves out.
+ * unusual, and the digest of its content. With these the effect, and so its digest, covers everything that a diff leaves out.
  */
 import type { ManifestEntry } from './checkpoint.ts';
 import type { EffectFile } from './effect.ts';

@@ -1,6 +1,6 @@
 /**
  * The use of a sandbox by its sessions, and whether it may give way to another: no call of theirs runs in it, and no function
- * works for one of them (L5). Its processes are asked for apart.
+ * works for one of them (L5). Its processes are asked for separately.
  */
 import type { SandboxRecord } from './sandbox.ts';
 import { isEnded, type Session } from './session.ts';

@@ -1,9 +1,9 @@
 /**
- * Losses of the start of a sandbox, kept with its workspace until each session that uses it has been told (L15).
+ * Losses at the start of a sandbox, kept with its workspace until each session that uses it has been told (L15).
  *
- * The caller that makes a sandbox ready is one of many: a person's file, a client's process, another session. An agent whose
- * sandbox is ready already reads here what it has not heard. A session is recorded as told after it was told: one whose
- * function died in between is told twice, never not at all.
+ * Not only the agent makes a sandbox ready: a person's file, a client's process or another session may do so. An agent whose
+ * sandbox is ready already reads here what it has not been told. A session is recorded as told after it was told: if its
+ * function dies in between, it is told twice, but never not at all.
  */
 import type { SessionId } from './ids.ts';
 import { cutMiddle } from './text.ts';

@@ -1,4 +1,4 @@
-/** Offsets of pieces of output, which count the bytes of the program, while a piece is text. */
+/** Offsets of pieces of output: they count the bytes of the program, although a piece is text. */
 
 /**
  * Bytes by which a piece may have ended sooner than its text: a replacement character has three, and may stand for one byte that

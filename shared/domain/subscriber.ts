@@ -1,4 +1,4 @@
-/** A socket of a session as publishers see it: it takes frames once it was greeted. */
+/** A socket of a session as publishers see it: it receives frames once it has been greeted. */
 import type { ConnectionId } from './ids.ts';
 
 export type Subscriber = {

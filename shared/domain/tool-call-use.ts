@@ -1,7 +1,8 @@
 /**
- * One call of a tool by a program of a sandbox, in the slices that pay for its session: whether one is left (TM9).
+ * One tool call of a program in a sandbox, in the slices that pay for its session: whether one is left (TM9).
  *
- * Nothing is reserved for it: it is counted before it is made. Where answers of models that are on their way have reserved what is left, it waits.
+ * Nothing is reserved for it, because it is counted before it is made. If pending answers of models have reserved what is left,
+ * it waits.
  */
 import type { SessionId } from './ids.ts';
 import { leftFor, type Tree } from './tree-budget.ts';

@@ -1,6 +1,7 @@
 /**
- * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls, the time of sandboxes,
- * bytes of egress. It bounds only what it names, and says what was used of each (docs/spec/sessions.md: TM8, TM9, TM10, TM11).
+ * The part of its tree's budget that a session was given, for itself and all below it: money, tokens, tool calls, sandbox time
+ * and bytes of egress. It limits only what it names, and records how much of each was used (docs/spec/sessions.md: TM8, TM9,
+ * TM10, TM11).
  */
 import type { SessionId } from './ids.ts';
 import type { TokenUsage } from './model.ts';

@@ -1,5 +1,6 @@
 /**
- * Waiting calls of child sessions that are decided by now. A decision about one is told once, over the connection of that moment.
+ * Waiting calls of child sessions that have been decided. A decision about a call is sent once, over the connection of that
+ * moment.
  */
 import { SallyportError } from '#sdk/errors.ts';
 import { api } from '#sdk/routes.ts';

@@ -1,6 +1,6 @@
 /**
- * Calls that a person is asked about now, as the badge, the operator's tile and the lists count them: one a session. The calls
- * behind it wait for their turn, and are asked about one after the other. Pure.
+ * Calls that a person is asked about now, as the badge, the operator's tile and the lists count them: one for each session. The
+ * calls behind it wait for their turn and are shown one after the other. Pure.
  */
 import type { Session } from '#sdk/routes.ts';
 

@@ -1,9 +1,9 @@
 /**
  * Waiting for a sandbox on Fargate: a burst against the token bucket of launches, and steady demand against a warm pool.
  *
- * A sandbox of the pool that is taken is replaced at once by a launch of its own, so a pool that takes its replacement time
- * is a queue without waiting places, and the share that meets it empty is Erlang's loss formula, which holds for starting
- * times of any distribution.
+ * A sandbox that is taken from the pool is replaced by a launch at once. With steady demand the pool is therefore a queue
+ * without waiting places, and Erlang's loss formula gives the share of requests that find it empty. The formula holds for any
+ * distribution of starting times.
  */
 export type Launches = { readonly burst: number; readonly perSecond: number; readonly startSeconds: number };
 

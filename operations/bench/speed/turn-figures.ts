@@ -9,7 +9,7 @@ import type { Platform } from './platform.ts';
 import { openSocket } from './socket.ts';
 
 const characters = deltasPerAnswer * deltaText.length;
-/** The table calls that a first delta may cost besides the SDK. */
+/** The table calls that a first delta may cost in addition to the SDK. */
 const callsAllowed = 4;
 
 /** Milliseconds from the question to the first delta, to the last one, and between the two. */

@@ -51,7 +51,7 @@ const keepFirstPromise = (): (() => void) => {
   return stop;
 };
 
-/** The inspector has lost the scope: no code can be evaluated any more. An interrupt in the midst of a call of the system does that. */
+/** The inspector has lost the scope, so no code can be evaluated. An interrupt in the middle of a system call can cause that. */
 const lostScope = 'Cannot find context with specified id';
 
 export const createEvaluator = (onBroken: () => void): Evaluator => {

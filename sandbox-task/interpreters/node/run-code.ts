@@ -1,10 +1,10 @@
 /**
  * Runs one piece of code to its end: its own statements, and then the work that they left pending.
  *
- * As with a script, the end is when nothing is pending any more; pending work of earlier calls (a timer, a server)
- * and a listening server of its own are not awaited. SIGINT and `process.exit` end the call and not the
- * process: in the code's own statements they stop it where it is, in a callback by an exception. A call that is
- * stopped loses its timers, and an interrupted one has ended only when nothing of it is pending.
+ * As with a script, the end is when nothing is pending; pending work of earlier calls (a timer, a server) and a listening
+ * server of its own are not awaited. SIGINT and `process.exit` end the call and not the process: in the code's own statements
+ * they stop it where it is, in a callback by an exception. A call that is stopped loses its timers, and an interrupted one has
+ * ended only when nothing of it is pending.
  */
 import { clearInterval, setImmediate, setInterval } from 'node:timers';
 import { types } from 'node:util';

@@ -1,8 +1,8 @@
 /**
- * The words, strings and signs of JavaScript, as far as telling code from text and comments needs it.
+ * The words, strings and signs of JavaScript, as far as they are needed to tell code from text and comments.
  *
- * No parser: a slash after `)`, `]` or `}` counts as a division. A wrong token leaves the code unchanged, or makes
- * it a syntax error that names the line.
+ * This is no parser: a slash after `)`, `]` or `}` counts as a division. A wrong token leaves the code unchanged, or makes it a
+ * syntax error that names the line.
  */
 export type Token = {
   readonly kind: 'word' | 'string' | 'sign' | 'other';

@@ -43,7 +43,7 @@ export const createStdioPool = (paths: SandboxPaths, sendLog: SendLog): StdioPoo
     pooled.isRetired = true;
     if (pooled.calls === 0) pooled.server.retire();
   };
-  /** One without calls that is to give way takes no room any more. */
+  /** A server without calls that is about to give way no longer counts. */
   const makeRoom = (replaced: PooledServer | undefined): void => {
     const staying = [...living].filter(
       (pooled) => pooled.calls > 0 || !(pooled.isRetired || pooled === replaced),

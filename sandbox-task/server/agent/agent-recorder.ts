@@ -37,7 +37,7 @@ export type AgentRecorder = AgentListener & {
 
 type Kept = RuntimeEvent & { readonly bytes: number };
 
-/** Pieces of text gather for so long, in milliseconds. */
+/** The time for which pieces of text are gathered, in milliseconds. */
 const deltaMs = 200;
 const cutNotice = '\n[cut: the text was longer]';
 

@@ -29,7 +29,7 @@ export type AgentTurns = {
   readonly isBusy: () => boolean;
 };
 
-/** Ended ones that are remembered, so that a late repeat begins none anew. */
+/** Ended turns that are remembered, so that a late repeat starts none again. */
 const rememberedMax = 50;
 /** Of a turn that is stopped for the next one, in milliseconds. */
 const stopMsMax = 10_000;

@@ -1,7 +1,7 @@
 /**
  * The output of a process as server-sent events, from any offset, to any number of readers.
  *
- * A reader holds no more than one piece: one that is too slow finds that the ring has moved on, and gets a gap.
+ * A reader holds no more than one piece: if it is too slow, the ring moves on and it gets a gap.
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -67,7 +67,7 @@ const serve = async (relay: SandboxRelay, socket: Socket): Promise<void> => {
   socket.end(() => socket.destroy());
 };
 
-/** A program that does not read its answers is not heard any more, until it does or leaves. */
+/** A program that does not read its answers is not listened to until it does or leaves. */
 const taken = async (socket: Socket, left: AbortSignal): Promise<void> => {
   await once(socket, 'drain', { signal: left });
 };

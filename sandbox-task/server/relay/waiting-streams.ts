@@ -1,8 +1,9 @@
 /**
- * The streams of a sandbox that wait for a holder of the relay, and the requests of the platform that hear of it.
+ * The streams of a sandbox that wait for a holder of the relay, and the requests of the platform that are told about them.
  *
- * A stream waits while a holder is expected. After a wait in vain, or when the platform says that none comes, the next ones wait for a
- * moment alone. A request for the relay that was not delivered is added to the next response. Invariants RL4 and RL7: docs/spec/relay.md.
+ * A stream waits while a holder is expected. After a wait in vain, or when the platform says that no holder comes, the next
+ * streams wait only for a moment. A request for the relay that was not delivered is added to the next response. Invariants RL4
+ * and RL7: docs/spec/relay.md.
  */
 import { expectsHolder, type Surroundings } from '#shared/domain/relay/expectation.ts';
 import {
@@ -16,7 +17,7 @@ import {
 export type WaitingStreams = {
   /** Calls the listener while a stream waits for a holder, again and again; gives back the end of that. */
   readonly onWanted: (listener: () => void) => () => void;
-  /** Resolves when called, when nothing is expected any more, or after the longest wait, which is short after one in vain. */
+  /** Resolves when called, when no holder is expected, or after the longest wait, which is short after a wait in vain. */
   readonly enter: () => Promise<void>;
   /** A holder has come. */
   readonly call: () => void;

@@ -1,9 +1,9 @@
 /**
- * `AuditSeals` in a bucket: an object per seal under a prefix of its own, and one that is the last.
+ * `AuditSeals` in a bucket: one object per seal under a prefix of its own, and one for the last seal.
  *
- * Without a locked bucket it is that of the workspaces. With one seals are written there alone, and those from before it are read from the
- * other: the chain goes on. Nothing here deletes a seal or replaces one: of two that are written at once the first one stays, so that
- * the next one follows a seal that there is.
+ * Without a locked bucket the seals are in the bucket of the workspaces. With one, seals are written only there, and earlier
+ * ones are read from the other bucket, so that the chain continues. Nothing here deletes or replaces a seal. If two are written
+ * at once the first one stays, so that the next one follows an existing seal.
  */
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import * as z from 'zod';

@@ -24,7 +24,7 @@ export type SecretParts = {
 /** The next secrets, or the reason for which they stay as they are. */
 export type Decide<R extends string> = (secrets: Secrets) => Secrets | R;
 
-/** Longer than a change takes; a writer that died makes others wait for so long. */
+/** Longer than a change takes; after a writer died, others wait for this time. */
 const holdMs = 20_000;
 const waitMsMax = 25_000;
 const waitStepMsMax = 120;

@@ -31,7 +31,7 @@ export type WorkspaceBucket = {
 /** The SDK waits between them. */
 const attemptsMax = 4;
 const connectMsMax = 3000;
-/** A connection without any traffic for so long is broken off, and its request repeated. */
+/** After this time without any traffic a connection is closed, and its request is repeated. */
 const silenceMsMax = 60_000;
 /** Attempts to continue one range without progress. */
 const fruitlessTriesMax = 3;

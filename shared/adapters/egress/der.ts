@@ -1,6 +1,6 @@
 /**
- * DER as certificates need it (ITU-T X.690): written, never read. Values are the program's own; nothing of a client is encoded
- * but the names of hosts that were parsed before.
+ * DER as certificates need it (ITU-T X.690): written, never read. The values are the program's own; the only values of a client
+ * are names of hosts that were parsed before.
  */
 
 const tags = {

@@ -1,4 +1,4 @@
-/** A stream of events that ends in time: an invocation that Lambda ends at its timeout counts as failed, and loses its metrics. */
+/** A stream of events that ends in time: an invocation that Lambda ends at its timeout counts as failed and loses its metrics. */
 import { outputStreamMsMax } from '#shared/domain/limits.ts';
 
 type End = {

@@ -63,7 +63,7 @@ export class WatchedTransport implements Transport {
     await sending.finally(() => this.#notices.delete(sending));
   }
 
-  /** No request will get an answer any more. */
+  /** No further request will get an answer. */
   loseAll(): void {
     for (const id of [...this.#open]) this.lose(id);
   }

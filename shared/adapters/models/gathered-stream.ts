@@ -1,9 +1,9 @@
 /**
- * A stream read ahead: what comes in one read of its connection is given as one list, since each step of an async iteration
- * costs more than a provider's event.
+ * A stream read ahead: everything that comes in one read of its connection is given as one list, since a step of an async
+ * iteration costs more than handling one event of a provider.
  *
- * A list is given as soon as the process has read what lay there, and waits for nothing more. It is given before a failure or an
- * abort that came after it is thrown. An abort is heard at once, also while the stream is silent.
+ * A list is given as soon as the process has read what has arrived; it does not wait for more. It is given before a failure or
+ * an abort that came after it is thrown. An abort takes effect at once, even while the stream is silent.
  */
 
 import { setImmediate as turnOfLoop } from 'node:timers/promises';

@@ -1,8 +1,8 @@
 /**
  * A model request as chat messages: calls in the message of the assistant, a message for each result.
  *
- * A result takes no images, so that they follow all results of a queue, in a message of the user. Thoughts go back under the
- * name that they came with, while the exchange goes on: some servers refuse it otherwise.
+ * A result takes no images, so they follow all results of a queue, in a message of the user. While the exchange goes on,
+ * thoughts are sent back under the name with which they came: some servers refuse the request otherwise.
  */
 import type OpenAI from 'openai';
 import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';

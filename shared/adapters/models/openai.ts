@@ -1,9 +1,10 @@
 /**
- * GPT, through OpenAI's SDK: one streamed Responses request for each answer, or one of chat completions where the operator
- * says that the server speaks those: Ollama, vLLM, llama.cpp and gateways, which count no tokens of a request and often need no key.
+ * GPT, through OpenAI's SDK: one streamed Responses request for each answer. If the operator says that the server speaks chat
+ * completions, it is one of those: Ollama, vLLM, llama.cpp and gateways, which count no tokens of a request and often need no
+ * key.
  *
- * Lists the models that answer in text and are not shut down. OpenAI's list does not state a model's purpose, so
- * the kinds without conversations are left out by name.
+ * Lists the models that answer in text and are not shut down. OpenAI's list does not state a model's purpose, so the kinds
+ * without conversations are excluded by name.
  */
 import OpenAI from 'openai';
 import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';

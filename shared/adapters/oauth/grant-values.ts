@@ -16,7 +16,7 @@ export const accessText = (world: World): string => `spm_${secretOf(world)}`;
 export const refreshText = (family: string, world: World): string =>
   `${refreshPrefix}${family}${secretOf(world)}`;
 
-/** A code names its family before there is a grant, so that its replay is told from another code. */
+/** A code names its family before there is a grant, so that its replay can be told from another code. */
 export const familyOfCode = (code: string, { sha256 }: Hash): string =>
   sha256(`family\n${code}`).slice(0, familyCharacters);
 

@@ -18,7 +18,7 @@ export type LoginDeps = AuditDeps &
   CloseDeps &
   Deps<'login' | 'signIn' | 'signIns' | 'signInMs' | 'tokens' | 'grants' | 'connections' | 'sockets'>;
 
-/** Kept apart from the hashes of tokens: the secret of a cookie is none of them. */
+/** Kept apart from the hashes of tokens: the secret of a cookie is not a token. */
 const hashOf = ({ world }: Deps<'world'>, secret: string): string => world.sha256(`cookie\n${secret}`);
 
 export const beginSignIn = (

@@ -19,7 +19,7 @@ export const settleAll = async (works: readonly Promise<unknown>[]): Promise<voi
   if (failed !== undefined) throw failed.reason;
 };
 
-/** A client that does not read is told nothing, and closed all the same. */
+/** A client that does not read gets no message, and is closed all the same. */
 const closeOne = async (ports: CloseDeps, id: ConnectionId): Promise<void> => {
   try {
     await tellEnd(ports, id);

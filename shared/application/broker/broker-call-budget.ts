@@ -39,7 +39,7 @@ type Opening = {
 const addedTokensMax = 2000;
 const pauseMs = 300;
 const waitMsMax = 15_000;
-/** A call may be written so long after its function's end: clocks differ. */
+/** The time after the end of its function in which a call may still be written: clocks differ. */
 const lateMsMax = 60_000;
 
 export const openBudget = async (ports: BrokerDeps, opening: Opening): Promise<Budget> => {

@@ -1,6 +1,6 @@
 /**
- * Frames that answer those of the client wait until it was greeted: nothing reaches it before `system:ready`. A function looks only at
- * a connection of the first minute, and once.
+ * Answers to the frames of a client wait until the client was greeted: nothing reaches it before `system:ready`. A function
+ * looks at a connection only in its first minute, and only once.
  */
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';
 import { connectMsMax } from '../../domain/limits.ts';

@@ -1,7 +1,7 @@
 /**
- * Sends a connection what it missed: the events that were logged behind a number, then the calls that wait for a person, each once.
- * Events below the log are gone, which a frame says. A descendant that cannot be read holds up no
- * event of the root.
+ * Sends a connection everything that it missed: the events that were logged after a number, then the calls that wait for a
+ * person, each once. Events older than the log are gone, and a frame says so. A descendant that cannot be read delays no event
+ * of the root.
  */
 import { eventFrame, type Frame, unnumberedFrame } from '../../contracts/frames.ts';
 import { oldestKept } from '../../domain/event-log.ts';

@@ -1,7 +1,7 @@
 /**
- * Removes a connection that closed, and the tools it offered. A session that a connection made and that never got
- * a message is due soon after its last one closed: the janitor removes it unless a connection came back
- * (janitor/sweep-due-records.ts).
+ * Removes a closed connection and the tools that it offered. If a connection created its session and the session never got a
+ * message, the session is due soon after its last connection closed. The janitor then removes it, unless a connection has come
+ * back (janitor/sweep-due-records.ts).
  */
 
 import type { ConnectionId, SessionId } from '../../domain/ids.ts';

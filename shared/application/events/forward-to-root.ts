@@ -1,6 +1,6 @@
 /**
- * Forwards frames of a child session to the subscribers of its root: a call that a person must decide, and when that is
- * settled. Nothing else: a client that waits for an answer of its own session never takes another's for it.
+ * Forwards frames of a child session to the subscribers of its root: a call that a person must decide, and the end of that
+ * wait. Nothing else is forwarded, so a client that waits for an answer of its own session never takes another's for it.
  */
 import type { Frame } from '../../contracts/frames.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Reads a page of a session's log, for clients that poll. Events that the ring has dropped are reported, never skipped. A number
- * beyond the log, which a client may keep from before a backup was restored, counts as that of the last event.
+ * Reads a page of a session's log, for clients that poll. Events that the ring has dropped are reported, never skipped. A
+ * number beyond the log, which a client may still have from before a backup was restored, counts as that of the last event.
  */
 import { type LogEvent, oldestKept, withinBytes } from '../../domain/event-log.ts';
 import type { SessionId } from '../../domain/ids.ts';

@@ -1,7 +1,7 @@
 /**
- * Selects the webhooks that hear of an event, before the event is written, so that the notice goes in the same write (WH1).
+ * Selects the webhooks that receive an event, before the event is written, so that the notice is part of the same write (WH1).
  *
- * Without an event nothing is read; without a webhook that hears of it nothing is written.
+ * If there is no event for webhooks, nothing is read. If no webhook receives it, nothing is written.
  */
 
 import type { Notice, Occurrence } from '../../domain/webhook/notice.ts';

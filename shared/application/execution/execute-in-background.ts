@@ -1,6 +1,6 @@
 /**
- * Starts a program as a process of an execution session, which is created when none is named, and answers at once. The process
- * keeps its sandbox, so that no call has to.
+ * Starts a program as a process of an execution session, which is created if none is named, and answers at once. The process
+ * keeps its sandbox running, so that no call has to.
  */
 import type { Session } from '../../domain/session.ts';
 import type { ExecutionDeps } from '../deps.ts';

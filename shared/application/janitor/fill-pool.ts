@@ -1,9 +1,9 @@
 /**
- * Keeps the warm pool as the settings ask: empty pool entries are started; those beyond its size, and those of
- * another flavor or template than the settings name now, are stopped.
+ * Keeps the warm pool as the settings require: starts empty pool entries, and stops those beyond its size and those of another
+ * flavor or template than the settings name now.
  *
- * Safe to run concurrently: one caller claims a pool entry's generation. A start without capacity leaves its pool
- * entry empty until the next sweep.
+ * Safe to run concurrently: one caller claims a pool entry's generation. A start without capacity leaves its pool entry empty
+ * until the next sweep.
  */
 
 import type { WorkspaceId } from '../../domain/ids.ts';

@@ -1,9 +1,9 @@
 /**
  * Stops the sandbox of a workspace whose sessions are all idle, unless one of them becomes active concurrently.
  *
- * Read once per workspace and sweep, however many of its sessions are due, in portions up to the first that is not idle.
- * More sessions than one transaction can check are read after the sandbox was marked: a later use removes
- * the mark and keeps the sandbox.
+ * The sessions are read once per workspace and sweep, even if several of them are due, in portions up to the first that is not
+ * idle. If there are more than one transaction can check, they are read after the sandbox was marked: a later use removes the
+ * mark and keeps the sandbox.
  */
 
 import { idleFrom, isResting, type Lifetimes } from '../../domain/idle-time.ts';

@@ -95,7 +95,7 @@ export const endProcess = async (
   if (response === undefined) return showRecorded(ports, workspace, id);
   const ended = await showProcess(ports, session, id).catch(unlessUnavailable);
   if (ended?.endedAt !== undefined) return ended;
-  // Its sandbox tells no more how it ended. It is no lost one all the same.
+  // Its sandbox no longer says how it ended. It still does not count as lost.
   await ports.processes.end(workspace, id, { at: ports.world.now() });
   return showRecorded(ports, workspace, id);
 };

@@ -12,7 +12,7 @@ import { findProject } from '../access/find-project.ts';
 import { findSession } from '../access/find-session.ts';
 import type { Deps } from '../deps.ts';
 
-/** The operator's settings, besides the defaults of sessions. */
+/** The operator's settings, except the defaults of sessions. */
 export type ConfigLimits = {
   readonly recursionDepthMax: number;
   readonly agentsPerSessionMax: number;

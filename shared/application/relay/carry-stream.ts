@@ -11,7 +11,7 @@ export type Carrier = {
   /** Resolves when both sides are over; throws when one breaks. */
   readonly run: () => Promise<void>;
   readonly send: (bytes: Uint8Array) => Promise<void>;
-  /** The program sends no more. */
+  /** The program sends nothing more. */
   readonly end: () => void;
   readonly destroy: () => void;
 };
@@ -46,7 +46,7 @@ type Requests = {
   /** Opened before the program hears of success, so that a refusal reaches it; the first request has it. */
   readonly first: EgressConnection;
   readonly connect: () => Promise<EgressConnection>;
-  /** Throws when the host is not allowed any more. */
+  /** Throws when the host is no longer allowed. */
   readonly judge: () => void;
 };
 

@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts';
 import { sliceUsedUp } from '../sandbox/slice-used-up.ts';
 
 export type EgressMeter = {
-  /** Throws `resource_limit_exceeded` when no byte may pass any more. */
+  /** Throws `resource_limit_exceeded` when no further byte may pass. */
   readonly requireRoom: () => void;
   /** As `requireRoom`, after these have passed. */
   readonly count: (bytes: number) => void;

@@ -94,7 +94,7 @@ const requestOf = (bytes: Uint8Array): (ModelRequestHead & { readonly body: stri
   }
 };
 
-/** False when the program takes no more. */
+/** False when the program accepts no more. */
 const send = async (stream: RelayStream, { body, ...head }: ModelAnswer): Promise<boolean> => {
   const isTaken = await stream.write(encodeHead(head));
   if (typeof body === 'string') return isTaken && stream.write(new TextEncoder().encode(body));

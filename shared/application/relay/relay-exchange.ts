@@ -34,7 +34,7 @@ const pauseMs = 100;
 const pauseMsMax = 1500;
 const okStatus = 200;
 const conflictStatus = 409;
-/** It needs no holder any more, or has another one. */
+/** It no longer needs a holder, or has another one. */
 const overStatuses = [204, conflictStatus];
 /** A sandbox is told that bytes have come after so many of them, even if nothing goes in. */
 const acknowledgeBytes = 262_144;

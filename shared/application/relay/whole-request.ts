@@ -5,7 +5,7 @@ import type { RelayStream, StreamSink } from '../../contracts/relay/peer.ts';
 type Bound = {
   readonly bytesMax: number;
   readonly tooLong: RelayReset;
-  /** The signal is aborted when the program wants no answer any more. */
+  /** The signal is aborted when the program no longer wants an answer. */
   readonly onWhole: (bytes: Uint8Array, signal: AbortSignal) => void;
   /** It ended before it was whole. */
   readonly onBrokenOff?: () => void;

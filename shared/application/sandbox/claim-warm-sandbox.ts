@@ -1,7 +1,7 @@
 /**
  * The claim of a warm sandbox for a workspace: one write for each entry of the pool, until one is won.
  *
- * Starts nothing: open-claimed-warm-sandbox.ts goes on with the one that was claimed, and has its entry filled again.
+ * Starts nothing: open-claimed-warm-sandbox.ts continues with the claimed sandbox and has its pool entry filled again.
  */
 import { claimableEntries, poolEntries } from '../../domain/pool.ts';
 import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';

@@ -1,6 +1,6 @@
 /**
- * The fate of objects that a checkpoint made obsolete: what kept checkpoints of the workspace need is held for now, and what pins
- * of snapshots and forks name stays. A workspace without pins costs no additional call.
+ * The fate of objects that a checkpoint made obsolete. Those that kept checkpoints of the workspace need are held for now;
+ * those that pins of snapshots and forks name stay. A workspace without pins costs no additional call.
  */
 
 import { heldObjects } from '../../domain/kept-checkpoints.ts';

@@ -1,10 +1,11 @@
 /**
- * Makes room for a sandbox or a turn where no slot is free: the longest idle sandbox of the same counter is marked, which
- * frees its slot at once, and then saved and stopped. A busy one never gives way (L5), nor one with processes, nor one whose turn
- * has work that no function does at the moment.
+ * Makes room for a sandbox or a turn when no slot is free. The sandbox of the same counter that has been idle longest is
+ * marked, which frees its slot at once, and is then saved and stopped. A busy sandbox never gives way (L5). Neither does one
+ * with processes, nor one whose turn has work that no function does at the moment.
  *
- * A session that works has no write for each of its processes, nor an agent's for each call of a client: before a sandbox that may
- * have one gives way, it is marked and asked again. A caller that uses it from then on removes the mark, and one that was under way has reached it.
+ * A session does not write for each of its processes, nor an agent's session for each call of a client. A sandbox that may have
+ * one is therefore marked and asked again before it gives way. A caller that uses it from then on removes the mark. A caller
+ * that was on its way has reached it by then.
  */
 
 import { idleSince } from '../../domain/idle-sandbox.ts';

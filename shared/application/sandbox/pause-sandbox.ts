@@ -1,9 +1,9 @@
 /**
- * Pauses the sandbox of a session because a client asks for it: its files are saved, and it is stopped like an idle one. Its processes
- * end with it. A call, and a turn that has work to do, are never cut off (L5): then the pause is refused.
+ * Pauses the sandbox of a session at its client's request: its files are saved, and it is stopped like an idle one. Its
+ * processes end with it. Calls, and turns that have work to do, are never cut off (L5): then the pause is refused.
  *
- * Its mark is that of a check of idleness: a caller that uses the sandbox from then on removes it, and one that was under way has reached
- * the sandbox when that is asked for the second time.
+ * Its mark is that of an idleness check. A caller that uses the sandbox from then on removes the mark. A caller that was on its
+ * way has reached the sandbox before it is asked for the second time.
  */
 
 import { idleSince } from '../../domain/idle-sandbox.ts';

@@ -1,4 +1,4 @@
-/** Records the confirmed end of a sandbox, with the reason: from a task state event, or from the answer of ECS to a question. */
+/** Records the confirmed end of a sandbox and its reason, from a task state event or from an answer of ECS. */
 
 import { stopRetryMs } from '../../domain/limits.ts';
 import { isPoolEntry } from '../../domain/pool.ts';
@@ -10,7 +10,7 @@ import { notifySandboxEnd } from './notify-sandbox-end.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 
-/** Of a sandbox whose task ECS does not know any more, as its sessions read it. */
+/** Of a sandbox whose task ECS no longer knows, as its sessions read it. */
 export const lostReason =
   'it no longer runs, as after a restart of its machine; the next message or call starts a new one with the last saved files';
 

@@ -1,9 +1,9 @@
 /**
- * Saves a workspace out of its sandbox: changed files go to the bucket, then the table names the new checkpoint.
+ * Saves a workspace from its sandbox: changed files go to the bucket, then the table names the new checkpoint.
  *
- * The table settles concurrent saves: the loser saves again on the winner's base, so that the caller's files are
- * in the checkpoint it learns of. A save that fails is reported and changes nothing. A shared volume that was not
- * saved is reported besides: the workspace is saved without it.
+ * The table settles concurrent saves: the loser saves again on top of the winner's checkpoint, so that the caller's files are
+ * in the checkpoint that it learns of. A failed save is reported and changes nothing. If a shared volume was not saved, that is
+ * reported too, and the workspace is saved without it.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Takes a sandbox from its sessions, which are all idle, unless one of them became active since it was read: it is marked, which frees its
- * slot at once, and the janitor saves and stops it. Its execution sessions are paused.
+ * Takes a sandbox from its sessions if all of them are idle and none became active since it was read. It is marked, which frees
+ * its slot at once, and the janitor saves and stops it. Its execution sessions are paused.
  */
 
 import { takenReasons } from '../../domain/idle-sandbox.ts';

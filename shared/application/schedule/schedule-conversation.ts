@@ -40,7 +40,10 @@ export type Conversation = {
 };
 
 export type Converse = {
-  /** To a session; one that has ended without it is resumed. `invalid_session_state`: it can be resumed no more, and has not heard it. */
+  /**
+   * To a session; one that has ended without it is resumed. `invalid_session_state`: it can no longer be resumed and did not
+   * get the message.
+   */
   readonly message: (request: Spoken & { readonly session: SessionId }) => Promise<Conversation>;
   /** To a new session; in the workspace of one that cannot be resumed it continues with its files. */
   readonly spawn: (request: Spawn) => Promise<Conversation>;

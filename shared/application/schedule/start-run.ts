@@ -1,9 +1,10 @@
 /**
  * Starts one claimed run, once, as the overlap table and the pinning table decide.
  *
- * The session and the message of a run are named after it, so that driving it again creates the same ones. The session it
- * speaks in is recorded before it speaks, since the tables would choose another one as soon as a session or an earlier run
- * has ended (J6); where a pinned session can be resumed no more, or is deleted, the run's own is recorded instead. A pin is written before the run is, or a run that died in between would leave its session without a pin.
+ * The session and the message of a run are named after the run, so that a repeat creates the same ones. The session in which it
+ * sends its message is recorded before the message is sent, since the tables would choose another one as soon as a session or
+ * an earlier run has ended (J6). If a pinned session was deleted or can no longer be resumed, the run's own session is recorded
+ * instead. A pin is written before the run is: otherwise a run that died in between would leave its session without a pin.
  */
 
 import { InvariantError } from '../../domain/assert.ts';
@@ -100,7 +101,10 @@ const speakOrFail = async (
 const deletedProblem =
   'session_not_found: its session was deleted before it was recorded whether the prompt had reached it';
 
-/** Why the pinned session takes no message: it has ended and can be resumed no more, or it was deleted since it was chosen. */
+/**
+ * The reason why the pinned session takes no message: it has ended and can no longer be resumed, or it was deleted since it was
+ * chosen.
+ */
 const lostPin = async (
   { sessions }: RunDeps,
   { session }: Run,

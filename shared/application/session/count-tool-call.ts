@@ -1,6 +1,6 @@
 /**
- * Counts a call of a tool by a program of a sandbox in the slices that pay for its session, before it is made (TM9). A session without a slice
- * asks the table nothing.
+ * Counts a tool call of a program in a sandbox, before it is made, in the slices that pay for its session (TM9). For a session
+ * without a slice the table is not asked.
  */
 import { payersOf, type Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Links to files: made by a caller who may write the session, and opened without a token, as the caller who made them.
  *
- * An unknown, expired, used or withdrawn link is answered like none. A read starts no sandbox: it comes from one that runs,
- * else from the last checkpoint. A write claims the link before anything is sent, and gives it back if nothing was written.
+ * An unknown, expired, used or withdrawn link is answered as if it did not exist. A read starts no sandbox: it uses a running
+ * one, or else the last checkpoint. A write claims the link before anything is sent, and gives it back if nothing was written.
  */
 import { type FileLink, type LinkMethod, opens } from '../../domain/file-link.ts';
 import type { SessionId } from '../../domain/ids.ts';

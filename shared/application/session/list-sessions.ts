@@ -1,8 +1,8 @@
 /**
  * Sessions, newest first: all of a project, or those of an owner. A person sees only their own.
  *
- * A page is read until it is full or there is no more, up to a bound: one that a filter left short, or empty,
- * still has a `next`.
+ * A page is read until it is full or there is no more, up to a bound. A page that a filter left short or empty still has a
+ * `next`.
  */
 
 import { mayRead, projectOf } from '../../domain/access.ts';

@@ -1,5 +1,5 @@
 /**
- * Makes deliveries of notices: one to each webhook that selects it, all in one write, once. The same write makes
+ * Makes the deliveries of notices: one for each webhook that selects the notice, all in one write, once. The same write makes
  * those webhooks due, so that the sweep sends the deliveries if this process dies (WH9).
  */
 

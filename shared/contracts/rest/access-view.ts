@@ -1,6 +1,6 @@
 /**
- * Access as REST shows it: what the caller may do, by the matrix of access.ts, tokens, and rows of the audit log. A listed
- * token has neither its text nor its hash; the text of a new one is shown once, a ticket's too.
+ * Access as REST shows it: the caller's permissions by the matrix of access.ts, tokens, and rows of the audit log. A listed
+ * token has neither its text nor its hash. The text of a new token or ticket is shown once.
  */
 import * as z from 'zod';
 import { mayUse, needs, projectOf } from '#shared/domain/access.ts';

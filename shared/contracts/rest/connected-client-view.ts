@@ -1,6 +1,6 @@
 /**
- * Consent to a client that asks for `/mcp`, the clients that are connected, and the sign-ins of browsers, as REST shows them. No
- * answer has a token, and a code only as a part of the address to which the browser goes.
+ * Consent to a client that asks for `/mcp`, the connected clients, and the sign-ins of browsers, as REST shows them. No answer
+ * has a token. A code appears only in the address to which the browser goes.
  */
 import * as z from 'zod';
 import { accessKinds, type Offer } from '#shared/domain/oauth/client-scope.ts';

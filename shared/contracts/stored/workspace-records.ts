@@ -1,4 +1,4 @@
-/** A workspace as the table holds it, with its sandbox and its checkpoint, and beside it its sandbox's log. */
+/** A workspace as the table holds it, with its sandbox and its checkpoint, and the log of its sandbox beside it. */
 
 import * as z from 'zod';
 import type { OwnerId, ProjectId, SessionId, SnapshotId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';

@@ -1,8 +1,10 @@
 /**
- * A request of a program inside a sandbox to a model provider, in the provider's own wire: read, bounded, and refused where it is none.
+ * A request of a program inside a sandbox to a model provider, in the provider's own wire format: parsed, bounded, and refused
+ * if it is none.
  *
- * Only the paths that answer a conversation or count its tokens exist. An answer without a bound is bounded, a streamed one says what
- * it used, caches live for their usual time, and nothing else is kept at the provider. Everything else of the wire passes, but for the requests that `refused-requests.ts` refuses.
+ * Only the paths that answer a conversation or count its tokens exist. An answer without a limit gets one, a streamed answer
+ * reports its usage, caches live for their usual time, and nothing else is kept at the provider. Everything else of the format
+ * passes, except the requests that `refused-requests.ts` refuses.
  */
 import { withoutCacheTimes } from './cache-time.ts';
 import { foreignMedia } from './media.ts';

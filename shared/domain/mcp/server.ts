@@ -1,9 +1,8 @@
 /**
- * A registered MCP server: a source of more tools for a project's agents, its health, and the tools it listed
- * last.
+ * A registered MCP server: a source of additional tools for a project's agents, its health, and the tools that it last listed.
  *
- * Only vocabulary: `validate.ts` decides what may be registered, `health.ts` what a check means, `naming.ts` the
- * names that a model is offered.
+ * Only vocabulary: `validate.ts` decides what may be registered, `health.ts` what a check means, `naming.ts` the names that a
+ * model is offered.
  */
 import type { ProjectId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';

@@ -1,4 +1,4 @@
-/** The beginning of a turn: of a message, or of one that the conversation has already and whose turn failed. */
+/** The beginning of a turn: from a new message, or from one that is already in the conversation and whose turn failed. */
 
 import type { Attachment } from '../attachment.ts';
 import type { MessageId, TurnId } from '../ids.ts';

@@ -1,6 +1,6 @@
 /**
- * The steps of a call after its decision: it starts, is delegated, is detached, is found unsent, or ends; and the next model call once
- * every call of the queue has ended.
+ * The steps of a call after its decision: it starts, is delegated, is detached, is found unsent, or ends. The next model call
+ * begins when every call of the queue has ended.
  */
 import { assertNever } from '../assert.ts';
 import { resultOf } from './call-result.ts';

@@ -142,9 +142,9 @@ export type TurnEvent = { readonly at: number } & (
       readonly costUsd: number;
       /** The model's thoughts, as far as the provider showed them. */
       readonly reasoning?: Reasoning;
-      /** Understood by its provider alone, which wants it back with the message. */
+      /** Understood only by its provider, which wants it back with the message. */
       readonly providerState?: JsonObject;
-      /** As the save beside the call left them. */
+      /** As the save that ran beside the call left them. */
       readonly files?: SavedFiles;
       /** The calls that its slices pay for. Absent: any number. */
       readonly toolCallsMax?: number;
@@ -156,7 +156,7 @@ export type TurnEvent = { readonly at: number } & (
       readonly step: number;
       readonly code: string;
       readonly message: string;
-      /** Of a failure of the provider. */
+      /** For a failure of the provider. */
       readonly origin?: ModelFailureOrigin;
       /** The text that had come before. */
       readonly partial?: PartialAnswer;
@@ -185,7 +185,7 @@ export type TurnEvent = { readonly at: number } & (
       /** A person is asked, whatever the rules say: the turn has no slot to go on with. */
       readonly asks?: true;
     }
-  /** The workspace is not what the call was tried on any more: it is tried again, and asked again. */
+  /** The workspace has changed since the call was tried: the call is tried again, and a person is asked again. */
   | { readonly type: 'trial-outdated'; readonly callId: CallId }
   | { readonly type: 'calls-started'; readonly callIds: readonly CallId[]; readonly generation: number }
   | {
@@ -275,9 +275,9 @@ export type TurnRecord = {
   readonly state: TurnState;
   /** Where the next history message goes. */
   readonly historyNext: number;
-  /** The first history message that counts: what is before was forgotten. */
+  /** The first history message that counts: earlier ones were cleared. */
   readonly historyFrom: number;
-  /** The first that is still in the table: a write deletes only so many of those that were forgotten. */
+  /** The first that is still in the table: one write deletes only some of the cleared ones. */
   readonly historyKept: number;
   /** The number of items it is stored in, when in more than one: the next version deletes those that it does not need. */
   readonly parts?: number;

@@ -1,4 +1,4 @@
-/** Asks before a schedule is enabled that goes on in another name from then on (J7). */
+/** Asks before a schedule is enabled that would act in another name from then on (J7). */
 import type { Schedule } from '#sdk/routes.ts';
 import { ownProject, signIn } from '../../access/access.ts';
 import { confirm } from '../../components/confirm-dialog.vue';

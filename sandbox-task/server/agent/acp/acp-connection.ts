@@ -13,7 +13,7 @@ import { createLineReader } from '../../../wire/lines.ts';
 type Parts = {
   readonly write: (line: Buffer) => Promise<unknown>;
   readonly onNotice: (method: string, params: unknown) => void;
-  /** Its result is the answer; what it throws is told as an error. */
+  /** Its result is the answer; an exception becomes an error. */
   readonly onRequest: (method: string, params: unknown) => Promise<unknown>;
   /** Resolves when more may be said. */
   readonly room: () => Promise<void>;

@@ -1,9 +1,10 @@
 /**
- * Agents of the Agent Client Protocol as programs that carry turns: `acp-agent` on the user's side, spoken to over its stdin and stdout.
+ * Agents of the Agent Client Protocol as programs that carry turns: `acp-agent` on the user's side, spoken to over its stdin
+ * and stdout.
  *
- * Each conversation has an agent of its own, which lives between its turns and is replaced for another model. One that was replaced loads
- * its conversation if it can, and otherwise begins anew, which is said. The agent has no other interface to the platform: files and
- * programs are its own, in the sandbox.
+ * Each conversation has an agent of its own, which lives between its turns and is replaced for another model. One that was
+ * replaced loads its conversation if it can, and otherwise begins a new one, and reports that. The agent has no other interface
+ * to the platform: files and programs are its own, in the sandbox.
  */
 import { randomUUID } from 'node:crypto';
 import {

@@ -31,7 +31,7 @@ const healthPath = '/global/health';
 const askMsMax = 30_000;
 const healthMsMax = 2000;
 const answerBytesMax = 4 * 1_048_576;
-/** Of a refusal, as it is told. */
+/** Of a refusal, as it is reported. */
 const answerCharactersMax = 300;
 /** One event, in characters: its diffs and outputs are bounded by the program. */
 const eventCharactersMax = 8 * 1_048_576;

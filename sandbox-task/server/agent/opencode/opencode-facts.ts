@@ -1,8 +1,9 @@
 /**
- * Translates the events of OpenCode's server into facts of one turn: of one of its sessions and the sub-agents that this starts.
+ * Translates the events of OpenCode's server into facts of one turn: of one of its sessions and the sub-agents that this
+ * starts.
  *
- * Its events have no numbers and repeat states; each text, call and output is said once. Sub-agents speak by their calls: their
- * text is the output of the call that started them.
+ * Its events have no numbers and repeat states; each text, call and output is reported once. Sub-agents speak by their calls:
+ * their text is the output of the call that started them.
  */
 
 import type { JsonObject } from '#shared/domain/json.ts';
@@ -188,7 +189,7 @@ const stepFacts = (
   return [{ type: 'step', ...(model === undefined ? {} : { model }), usage, ...about(hearing, sessionID) }];
 };
 
-/** Its call is said before it, if the program has not said it yet. */
+/** Its call is reported first, if the program has not done so yet. */
 const askedFacts: Reader<'permission.asked'> = (hearing, asked) => {
   const { id: permission, sessionID, permission: name, tool } = asked;
   if (!hearing.agents.has(sessionID) || !once(hearing, `asked ${permission}`)) return [];

@@ -1,6 +1,7 @@
 /**
- * Names of conditional writes whose caller must know whether they are its own. The SDK sends a write again whose answer was lost, and
- * its condition refuses the repeat then: the name, which the item keeps, tells such a repeat from the write of another caller.
+ * Names of conditional writes whose caller must know whether a write is its own. If the answer to a write is lost, the SDK
+ * sends it again, and its condition then refuses the repeat. The item keeps the name, which tells such a repeat from the write
+ * of another caller.
  */
 import { randomUUID } from 'node:crypto';
 import { type Item, isConditionFailed, itemOfFailure } from './table.ts';

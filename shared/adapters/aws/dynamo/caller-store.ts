@@ -81,7 +81,7 @@ export const makeCallerStore = (table: Table): CallerStore => ({
   },
 });
 
-/** After its time an answer is kept for so long, in seconds. */
+/** The time for which an answer is kept after it has expired, in seconds. */
 const forgottenSeconds = 3600;
 
 const list = async ({ client, name }: Table, session: SessionId): Promise<readonly Caller[]> => {

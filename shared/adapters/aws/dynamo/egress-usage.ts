@@ -1,9 +1,10 @@
 /**
- * `EgressUsage` in the table: one counter beside each session that reached a host, and those of the slices that pay. The first is deleted
- * with the session, and expires a month after the last byte, so that one that is written after the deletion does not stay.
+ * `EgressUsage` in the table: one counter for each session that reached a host, and those of the slices that pay. The counter
+ * of a session is deleted with it. It also expires a month after the last byte, so that one that is written after the deletion
+ * does not stay.
  *
- * Bytes that slices pay for are added to all counters in one transaction. Where the tree is deleted they are added to the session alone,
- * and nothing is left.
+ * Bytes that slices pay for are added to all counters in one transaction. If the tree was deleted, they are added only to the
+ * session, and the slices have nothing left.
  */
 import { GetCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { SessionId } from '#shared/domain/ids.ts';

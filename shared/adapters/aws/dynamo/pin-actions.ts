@@ -61,7 +61,7 @@ type Release = Omit<Change, 'set'> & {
   readonly set?: string;
 };
 
-/** The pins of a workspace on these others end, and its record names them no more. */
+/** The pins of a workspace on these others end, and its record no longer names them. */
 export const sourcesReleased = (
   TableName: string,
   id: WorkspaceId,

@@ -33,7 +33,7 @@ export const beginMeter = async (
   return { meter, actions: [begun] };
 };
 
-/** Refused where the tree is deleted, or counts it no more. */
+/** Refused if the tree is deleted or no longer counts it. */
 export const endMeter = (
   TableName: string,
   name: SandboxName,

@@ -1,6 +1,6 @@
 /**
- * Conditions on the record of a session, with the names and the values that they need: that it exists and has not ended, and that an ended
- * one is not sealed, which is the first step of its deletion.
+ * Conditions on the record of a session, with the names and values that they need: it exists and has not ended; an ended one is
+ * not sealed. Sealing is the first step of a deletion.
  */
 import type { SessionId } from '#shared/domain/ids.ts';
 import { endedStatuses as statuses } from '#shared/domain/session.ts';

@@ -105,7 +105,7 @@ const movedTo = (moved: Moved, asRead: Session | undefined): Session | undefined
   return waitingIn(item ?? {}) === 0 && isSpokenOf(now, asRead) ? now : undefined;
 };
 
-/** The turn of a session that ends holds no slot any more, whatever it did. */
+/** The turn of a session that ends no longer holds a slot, whatever it did. */
 const leaving = (session: Session, at: number): SlotMove | undefined => {
   const { id, slot: known = {} } = session;
   const conversations = isConversation(session) ? ({ step: -1 } as const) : undefined;

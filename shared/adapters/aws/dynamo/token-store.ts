@@ -1,6 +1,6 @@
 /**
- * `TokenStore` on the one table: a token under its hash, which alone grants, and a copy under its id, by which it is listed and
- * removed. So one that grants nothing any more is listed until all that ends with it has ended.
+ * `TokenStore` on the one table: a token under its hash, which alone gives access, and a copy under its id, by which it is
+ * listed and removed. A token that no longer gives access is therefore listed until everything that ends with it has ended.
  */
 import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';

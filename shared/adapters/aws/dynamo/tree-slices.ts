@@ -1,5 +1,6 @@
 /**
- * Slices in the item of their tree: given, limited anew, and used. Refused where the tree, or a slice that pays, does not exist.
+ * Slices in the item of their tree: created, limited again, and used. Refused if the tree, or a slice that pays, does not
+ * exist.
  */
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { treeRecord } from '#shared/contracts/stored/deployment-records.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs a call of the `session` tool: an agent starts its children, asks them, looks at them and ends them. Another session
- * than its own child is answered like one that does not exist.
+ * Runs a call of the `session` tool: an agent starts its children, sends them messages, looks at them and ends them. A session
+ * that is not its own child is answered like one that does not exist.
  */
 
 import { withoutAbsent } from '../../../contracts/absent-arguments.ts';

@@ -1,6 +1,7 @@
 /**
- * Notifies a parent that a child has ended a turn, or itself: its turn is run, which collects the results of its children.
- * A notification too many finds nothing. One that a crash prevents is made up for by the janitor some time later.
+ * Notifies a parent that a child has ended a turn, or has ended itself: runs the parent's turn, which collects the results of
+ * its children. An unneeded notification finds nothing to do. If a crash prevents one, the janitor makes up for it some time
+ * later.
  */
 
 import type { Session } from '../../../domain/session.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps the lease of a turn: renews it while its holder works, releases it when nothing is left to do, hands over in time. Its length
- * is the setting `TURN_LEASE_SECONDS`, 30 unless the operator says otherwise.
+ * Keeps the lease of a turn: renews it while its holder works, releases it when nothing is left to do, and hands the turn over
+ * in time. The setting `TURN_LEASE_SECONDS` is its length, 30 by default.
  */
 
 import type { SessionId } from '../../../domain/ids.ts';

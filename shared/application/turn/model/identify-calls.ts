@@ -1,9 +1,9 @@
 /**
- * Prepares the calls of a model's answer for the turn: ids of their own, routes, the digest of all that a person approves, and
- * which of them no tool takes.
+ * Prepares the calls of a model's answer for the turn: ids of their own, routes, the digest of everything that a person
+ * approves, and which of them no tool can take.
  *
- * Arguments with half a surrogate pair have no digest and are replaced by their text, as those are that are no JSON: no tool
- * receives it, and the model reads the reason.
+ * Arguments with half a surrogate pair have no digest. They are replaced by their text, like arguments that are not JSON. No
+ * tool receives that text, and the model reads the reason.
  */
 
 import type { HistoryMessage } from '../../../domain/history.ts';

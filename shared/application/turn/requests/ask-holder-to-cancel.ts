@@ -1,8 +1,8 @@
 /**
- * Asks the holder of a turn whose model answers to cancel it, since only the holder has the text that has come so far.
+ * Asks the holder of a turn to cancel it while its model answers, since only the holder has the text that has come so far.
  *
- * The request is a mark beside the version that was read: a step of the turn takes it away. A holder that does not hear it
- * in time is passed over by the caller, and the text is lost with it.
+ * The request is a mark beside the version that was read; a step of the turn removes it. If the holder does not react in time,
+ * the caller cancels without it, and the text is lost.
  */
 
 import type { Deps } from '../../deps.ts';

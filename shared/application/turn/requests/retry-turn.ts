@@ -1,6 +1,6 @@
 /**
- * Repeats the message of a session's last turn, which failed, without saying it again. The failed turn is the idempotency key:
- * two requests at once make one turn.
+ * Repeats the message of a session's last turn, which failed, so that the client need not send it again. The failed turn is the
+ * idempotency key: two requests at once make one turn.
  */
 
 import type { MessageId } from '../../../domain/ids.ts';

@@ -1,8 +1,9 @@
 /**
- * Carries a turn by a program of the sandbox: hands the prompt over, takes what it says into the log in steps, gives it the decisions
- * about its questions, and saves the workspace at its end. Invariants RT3 to RT7: docs/spec/runtimes.md.
+ * Runs a turn by a program of the sandbox: gives it the prompt, writes its reports into the log in steps, passes on the
+ * decisions about its questions, and saves the workspace at its end. Invariants RT3 to RT7: docs/spec/runtimes.md.
  *
- * May die at any line: the prompt and the answers have names, facts have numbers, and the state holds the last one that the log has.
+ * May die at any line: the prompt and the answers have names, facts have numbers, and the state holds the number of the last
+ * logged fact.
  */
 
 import type { SessionId } from '../../../domain/ids.ts';

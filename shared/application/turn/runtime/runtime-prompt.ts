@@ -1,4 +1,4 @@
-/** The prompt of a turn for the program that carries it; in a sandbox after the first one, with what happened before. */
+/** The prompt of a turn for the program that carries it. In every sandbox after the first, it includes what happened before. */
 import type { HistoryMessage } from '../../../domain/history.ts';
 import { asksOf, type RuntimePrompt, type RuntimeWork } from '../../../domain/runtime.ts';
 import { currentMessage } from '../../../domain/turn/session-after-step.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps what the running calls of a turn print: in memory for a call that this function sees fail, and in the table for
- * one that loses its function, or that a client cancels. Best effort: a call that ends soon costs no write.
+ * Keeps the output of a turn's running calls: in memory for a call that this function sees fail, and in the table for one that
+ * loses its function or that a client cancels. Best effort: a short call costs no write.
  */
 
 import type { SessionId } from '../../../domain/ids.ts';

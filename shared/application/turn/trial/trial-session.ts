@@ -1,8 +1,9 @@
 /**
- * The session that tries a call: a fork of the agent's workspace, of its size and with its variables, without a network, and
- * in no list. It counts against the slots of executions like any other, and ends with its call. It is asked for the hosts that its programs wanted.
+ * The session that tries a call: a fork of the agent's workspace, of its size and with its variables, without a network, and in
+ * no list. It counts against the slots of executions like any other session, and ends with its call. It reports the hosts that
+ * its programs wanted.
  *
- * Its saved files are kept until the call is decided; the janitor deletes them then, or once it can no longer be decided.
+ * Its saved files are kept until the call is decided. The janitor deletes them then, or when the call can no longer be decided.
  */
 
 import { decode } from '../../../contracts/decode.ts';

@@ -1,4 +1,4 @@
-/** Words about the connection of a terminal, for one that does not stand. A terminal needs a WebSocket. */
+/** Text about a terminal's connection that is not established. A terminal needs a WebSocket. */
 import type { ConnectionState } from '#sdk/connection.ts';
 import { isSocketBlocked } from '../../../session/view-state.ts';
 
