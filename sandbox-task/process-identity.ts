@@ -1,4 +1,4 @@
-/** A process by its number and its start, which tells it from a later one with the same number, where the system has /proc. */
+/** A process by its number and its start time, which together tell it from a later process with the same number. Needs /proc. */
 import { readFileSync } from 'node:fs';
 
 /** Field 22 of proc_pid_stat(5), counted after the name in parentheses, which may hold anything. */

@@ -1,7 +1,7 @@
 /**
- * A connection to the WebSocket of a deployment, which comes back by itself until trying again cannot help.
+ * A connection to the WebSocket of a deployment, which reconnects by itself until another try cannot help.
  *
- * Each try takes a new ticket. It says in what state it is and hands on frames; what they mean is decided elsewhere.
+ * Each try takes a new ticket. The connection reports its state and passes frames on; their meaning is decided elsewhere.
  */
 
 import type { ApiClient, SocketLike } from './api-client.ts';

@@ -1,8 +1,9 @@
 /**
- * The connection to one session: it resumes after the last event that was delivered, and tells each event once, in order.
+ * The connection to one session: it resumes after the last event that was delivered, and delivers each event once, in order.
  *
- * A message that is too long for a frame goes by REST; a refusal of it comes back as the frame that the socket would
- * have brought. One whose frame failed goes by REST, too: by its id it is accepted once, and the answer says what became of it.
+ * A message that is too long for a frame is sent by REST; a refusal of it comes back as the frame that the socket would have
+ * brought. A message whose frame failed is sent by REST, too: because of its id it is accepted once, and the answer says what
+ * became of it.
  */
 
 import type { ApiClient } from './api-client.ts';

@@ -1,4 +1,4 @@
-/** The log of a session as far as it is kept: 1,000 events, of which a page of long ones has fewer. */
+/** The log of a session as far as it is kept: 1,000 events. A page with long events has fewer of them. */
 import type { ApiClient } from './api-client.ts';
 import type { AnswerOf, Signalled } from './route.ts';
 import { api } from './routes.ts';

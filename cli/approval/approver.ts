@@ -1,8 +1,8 @@
 /**
- * Decides the pending calls of a session in the order of their requests, by the person at the terminal.
+ * Decides the pending calls of a session, in the order of their requests, with the person at the terminal.
  *
- * Without a terminal a call is approved under --yes and rejected otherwise, with a note. A question is withdrawn when its
- * call was decided elsewhere. A call that was tried is asked again when the workspace has changed since, under the same id and
+ * Without a terminal a call is approved under --yes and rejected otherwise, with a note. A question is withdrawn when its call
+ * was decided elsewhere. If the workspace has changed since a call was tried, the person is asked again, under the same id and
  * perhaps with the same effect.
  */
 import { digestOf, readCall, type WaitingCall } from '#sdk/approvals.ts';

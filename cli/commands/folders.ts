@@ -1,9 +1,9 @@
 /**
- * `files` for folders: made, moved, copied, linked to, and transferred as archives, which the machine's `tar` packs and
+ * `files` for folders: created, moved, copied, linked to, and transferred as archives, which the machine's `tar` packs and
  * unpacks.
  *
- * An archive that is uploaded is a temporary file first, since its size goes with its first part. A download is unpacked as
- * it comes, into a folder that is made for it.
+ * An upload packs its archive into a temporary file first, since its size must be sent with its first part. A download is
+ * unpacked as it comes, into a folder that is made for it.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';

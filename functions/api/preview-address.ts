@@ -1,4 +1,7 @@
-/** The address of a request to a preview, as the client sent it: byte for byte, but where a gateway has passed on only names and values. */
+/**
+ * The address of a request to a preview, as the client sent it: byte for byte, unless a gateway has passed on only names and
+ * values.
+ */
 import { queryAsSent, withoutField } from '#shared/contracts/preview-query.ts';
 import { type ApiEvent, queryText } from './api-route.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Rate of requests from callers who are not known yet: counted by their address.
+ * Rate of requests from callers who are not known yet, counted by their address.
  *
- * Behind CloudFront the gateway sees CloudFront's server, which many people share; CloudFront names the address that it saw. The name
- * counts only where the gateway asks for CloudFront's key: any other client could choose it.
+ * Behind CloudFront the gateway sees only CloudFront's server, which many people share; CloudFront's header has the address
+ * that it saw. The header counts only if the gateway asks for CloudFront's key: any other client could choose its value.
  */
 import type { Deps } from '#shared/application/deps.ts';
 import { header } from '#shared/contracts/credentials.ts';

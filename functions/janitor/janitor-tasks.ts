@@ -1,5 +1,5 @@
 /**
- * Runs the use case of a janitor's task. It saves and stops at once what it marks itself, without another
+ * Runs the use case of a janitor's task. Sandboxes that the task itself marks are saved and stopped at once, without another
  * invocation.
  */
 

@@ -1,9 +1,9 @@
 /**
  * The MCP endpoint: one request in, one response out, no state between them.
  *
- * The SDK speaks the protocol, of this year and of the years before, and answers as a stream from the start, so
- * that keep-alives and progress flow at once. A client that accepts no stream gets its answer as JSON when it is
- * there. No function stays up for a client that wants to listen: there are no unrequested messages.
+ * The SDK speaks the protocol, in its current version and in earlier ones. It answers as a stream from the start, so that
+ * keep-alives and progress flow at once. A client that accepts no stream gets its answer as JSON when it is complete. No
+ * function waits for a client that wants to listen, because the server sends no unrequested messages.
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
  * The manifests that this instance read or wrote last: the next save of a workspace in use has one of them as its base.
  *
- * A manifest never changes, and the table names it by its hash. Its object may be lost all the same, which a save mends: none is held
- * for longer than a minute. One of many entries is not held, nor one that another workspace owns.
+ * A manifest never changes, and the table names it by its hash. Its object may still be lost, which a save repairs; for that
+ * reason none is held for longer than a minute. Manifests with many entries are not held, nor those that another workspace
+ * owns.
  */
 import type { Manifest, ManifestRef } from '#shared/domain/checkpoint.ts';
 

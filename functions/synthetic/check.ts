@@ -1,6 +1,6 @@
 /**
- * One check: a session of the demo provider is made, sent a message, read until it has answered, and ended with
- * its sandbox, all of it as a client would. The next check ends the rest of one that died.
+ * One check: creates a session of the demo provider, sends it a message, reads until it has answered, and ends it with its
+ * sandbox, all of it as a client would. If a check dies, the next one ends what it left.
  */
 
 import * as z from 'zod';

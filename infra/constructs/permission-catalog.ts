@@ -1,10 +1,9 @@
 /**
- * The catalog of permissions, each under the name of what it allows. The rows of `platform-functions.ts` choose from it: there a
- * function gets its permissions.
+ * The catalog of permissions, each under the name of what it allows. The rows of `platform-functions.ts` choose from it: there
+ * a function gets its permissions.
  *
- * Four functions have names of their own, since something refers to them before they are created: `turn` invokes
- * itself and is invoked by the janitor, which it invokes; `terminal` and `relay` invoke themselves; `schedules` is the target of its own
- * schedules.
+ * Four functions have fixed names, since something refers to them before they are created. `turn` invokes itself and is invoked
+ * by the janitor, which it invokes. `terminal` and `relay` invoke themselves. `schedules` is the target of its own schedules.
  */
 import { Stack } from 'aws-cdk-lib';
 import { SubnetType } from 'aws-cdk-lib/aws-ec2';

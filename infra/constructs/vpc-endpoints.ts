@@ -1,8 +1,8 @@
 /**
  * The endpoints of the sandboxes' VPC: two to the registry of the image, one to S3 for its layers and the checkpoints.
  *
- * The registry's endpoints pass pulls of one repository by one account, and nothing else: a foreign credential inside a
- * sandbox is of no use there.
+ * The registry's endpoints allow only pulls of one repository by one account: a foreign credential inside a sandbox is of no
+ * use there.
  */
 import { DefaultStackSynthesizer, Stack } from 'aws-cdk-lib';
 import {

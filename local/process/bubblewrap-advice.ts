@@ -1,4 +1,4 @@
-/** A line for an operator whose machine refuses bubblewrap: its own words, and the command that allows it. */
+/** Advice for an operator whose machine refuses bubblewrap: bubblewrap's own message, and the command that allows it. */
 import { existsSync, readFileSync } from 'node:fs';
 
 type Machine = {

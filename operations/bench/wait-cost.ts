@@ -1,9 +1,9 @@
 /**
- * The way back of a turn that waited for a person: from the decision to the result of its call, beside a plain restore of the same
- * workspace, which is measured before and after it in each round.
+ * The time that a turn needs to continue after it waited for a person: from the decision to the result of its call, compared
+ * with a plain restore of the same workspace, which is measured before and after it in each round.
  *
- * The sandbox of a turn that waits is saved and stopped. A person who decides at once waits for a start and a restore; one who had the
- * prompt open before, for neither.
+ * The sandbox of a waiting turn is saved and stopped. A person who decides at once waits for a start and a restore. One who had
+ * the prompt open before waits for neither.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { openEmbeddedCloud } from '../../tests/e2e/embedded-cloud.ts';

@@ -1,8 +1,8 @@
 /**
  * The idle bill of a deployment: its cost a month without users, item by item, from its synthesised templates.
  *
- * A template with a type of resource that has neither a price nor a reason to be free is refused by the name of the
- * type, so that no NAT gateway is added by accident.
+ * If a template has a type of resource with neither a price nor a reason to be free, it is refused by the name of the type, so
+ * that no NAT gateway is added by accident.
  */
 import type { FunctionName } from '#shared/config/environment.ts';
 import type { Resource, Template } from '../../infra/stacks/synthesise.ts';

@@ -1,7 +1,7 @@
 /**
- * A destroy of a deployment: its sandboxes, its stacks from the top down, then the data that stacks retain. After a
- * failure it continues with the rest when it is run again; it lists everything that it deletes before its question, and everything that
- * it keeps at its end, with the reason.
+ * A destroy of a deployment: its sandboxes, its stacks from the top down, then the data that stacks retain. It lists everything
+ * that it deletes before its question, and everything that it keeps at its end, with the reason. After a failure, another run
+ * continues with the rest.
  */
 import { deleteRecord } from './admin-token.ts';
 import type { Command, Target, Terminal } from './command.ts';

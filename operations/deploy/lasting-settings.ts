@@ -1,9 +1,9 @@
 /**
- * Settings that a deployment keeps: its functions hold to the key and the network that they were deployed with, so a change of
- * either is refused before it is begun.
+ * Settings that a deployment must keep: its functions need the key and the network that they were deployed with, so a change of
+ * either is refused before it begins.
  *
- * The network is updated before the functions. Resources that it would delete are still in use by the link then; CloudFormation
- * gives up on them after the update, and leaves them behind without a stack.
+ * The network is updated before the functions. At that time the link still uses the resources that the update would delete.
+ * CloudFormation gives up on them after the update, and leaves them behind without a stack.
  */
 import type { Finding } from './account-checks.ts';
 import { type Aws, findStanding, type Held, resourcesOf } from './aws.ts';

@@ -1,8 +1,8 @@
 /**
- * Figures of a deployment by CloudWatch, and those of the release before: a deploy reads the figures of the release that leaves before
- * the new one takes traffic, and keeps them in Parameter Store.
+ * Figures of a deployment by CloudWatch, and those of the previous release. Before a new release takes traffic, a deploy reads
+ * the figures of the old one and stores them in Parameter Store.
  *
- * A person without the rights to read metrics deploys all the same: then there is nothing to compare with.
+ * A person without the right to read metrics can still deploy: then there is nothing to compare with.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

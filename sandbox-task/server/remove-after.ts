@@ -1,4 +1,4 @@
-/** Removes what a test makes, once it has ended: a repetition of the test would meet it. */
+/** Removes what a test has made when the test ends: a repetition of the test would meet it. */
 import { rm } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 

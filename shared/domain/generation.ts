@@ -1,6 +1,6 @@
 /**
- * The generations of a workspace's sandboxes: each is one more than the one before, also where a workspace is deleted and another is
- * made under its id.
+ * The generations of a workspace's sandboxes: each is one more than the previous one, even if a workspace was deleted and
+ * another was created under its id.
  */
 import type { Workspace } from './sandbox.ts';
 

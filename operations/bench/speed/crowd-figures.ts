@@ -1,4 +1,7 @@
-/** First turns at once beside one alone, and a long log that a new socket replays beside a read of as many items. */
+/**
+ * Many first turns at once, compared with one alone, and the replay of a long log to a new socket, compared with a read of as
+ * many items.
+ */
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { openCountedTable } from '../counted-table.ts';
 import { beside, timed } from './beside.ts';

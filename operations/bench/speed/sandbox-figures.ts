@@ -1,4 +1,4 @@
-/** Work in a sandbox by each way in, beside bubblewrap alone and beside the sandbox's server asked directly. */
+/** Work in a sandbox by each way in, compared with bubblewrap alone and with direct requests to the sandbox's server. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Sallyport } from '#sdk/main.ts';

@@ -1,4 +1,4 @@
-/** All that carries turns by programs of this sandbox: it is loaded with the first of them. */
+/** Everything that carries turns by programs of this sandbox. It is loaded with the first such turn. */
 import type { Exchange } from '../exchange.ts';
 import type { SandboxRelay } from '../relay/relay.ts';
 import { createAcp } from './acp/acp-program.ts';

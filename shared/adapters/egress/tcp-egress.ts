@@ -1,8 +1,8 @@
 /**
  * `Egress` over TCP: a name is resolved here, all its addresses are judged, and the connection goes to one of them.
  *
- * A second answer of the resolver decides nothing (EG3). The rules of addresses are those of registered MCP servers. No proxy of the
- * environment is used.
+ * A second answer of the resolver has no effect (EG3). The rules for addresses are those of registered MCP servers. No proxy of
+ * the environment is used.
  */
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';

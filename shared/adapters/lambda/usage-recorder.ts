@@ -1,9 +1,9 @@
 /**
- * Usage measurements of a function: collected while it runs, written at the end of an invocation, at most once in ten
- * seconds. The rest is written by a timer, which stands still while the function is frozen.
+ * Usage measurements of a function: collected while it runs, and written at the end of an invocation, at most once in ten
+ * seconds. A timer writes the rest; it stands still while the function is frozen.
  *
- * They are for display only: a function that cannot write them logs that and goes on, and one that is removed may lose the
- * last of them.
+ * They are for display only. A function that cannot write them logs that and continues, and a function that is removed may lose
+ * the last of them.
  */
 import { measurementOfEvent, noteOfCount, type UsageMeasurement } from '#shared/domain/usage-metrics.ts';
 import type { MetricsStore, Telemetry } from '#shared/ports/telemetry.ts';

@@ -1,4 +1,4 @@
-/** Closes the sockets that a credential has opened (AC12), each after the error that a frame of its own would have met. */
+/** Closes the sockets that a credential has opened (AC12). Each first gets the error that its next frame would have got. */
 import { unnumberedFrame } from '../../contracts/frames.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { errorBody } from '../../errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Publishes the status of an MCP server to the newest agent sessions of its project, in their logs and to their subscribers.
  *
- * A project may have thousands that rest: older ones learn it with their next turn, which reads the servers. The change
- * itself has been made: a status that cannot be published is logged, and never undoes it.
+ * A project may have thousands of idle sessions: older ones learn the status with their next turn, which reads the servers. The
+ * change itself has already been made, so a status that cannot be published is logged and undoes nothing.
  */
 
 import type { ProjectId } from '../../domain/ids.ts';

@@ -1,8 +1,8 @@
 /**
- * Remains of deleted workspaces, until nothing is left of them (SN3). One whose record still stands was left in the middle of its
- * deletion, which is finished here. Of one without, a save or a restore that was under way when its files were forgotten
- * has ended by now, so what it wrote is forgotten, too. A janitor that dies in between leaves the remains due; so does one that
- * finds pins still being made.
+ * Remains of deleted workspaces, until nothing is left of them (SN3). If the record of a workspace still exists, its deletion
+ * stopped half way and is finished here. If not, a save or a restore that was under way when its files were deleted has ended
+ * by now, so what it wrote is deleted, too. A janitor that dies in between leaves the remains due. So does one that finds pins
+ * that are still being made.
  */
 
 import { stopRetryMs } from '../../domain/limits.ts';

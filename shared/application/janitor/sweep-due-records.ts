@@ -1,8 +1,8 @@
 /**
- * The records that are due, each with what the janitor does about it: sessions, workspaces, ended pins and remains.
+ * The records that are due, each with the janitor's action: sessions, workspaces, ended pins and remains.
  *
- * Safe to run concurrently: each session is claimed by one conditional write, and every later write is
- * conditional again (L6). One failure does not end a sweep: the item stays due and comes again.
+ * Safe to run concurrently: each session is claimed by one conditional write, and every later write is conditional again (L6).
+ * One failure does not end a sweep: the item stays due and comes again.
  */
 
 import { type Lifetimes, pausedUntil } from '../../domain/idle-time.ts';

@@ -1,7 +1,6 @@
 /**
- * Runs a program to its end, or for as long as a request may wait: then it goes on as a process, which is recorded.
- *
- * The workspace is saved before the answer, as after a call of a tool.
+ * Runs a program to its end, or for as long as a request may wait. Then it continues as a process, which is recorded. The
+ * workspace is saved before the answer, as after a tool call.
  */
 import { decodeStored } from '../../contracts/decode.ts';
 import { type ProcessResult, processResult } from '../../contracts/process.ts';

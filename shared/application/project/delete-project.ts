@@ -1,6 +1,9 @@
 /**
- * Deletes a project in three steps: marked, which refuses whatever is new in it, decided, which hides it, and emptied by the janitor.
- * Refused while one of its sessions is active, and for the two projects of the platform itself. A repeated request for a decided one empties it again.
+ * Deletes a project in three steps: it is marked, which refuses anything new in it; decided, which hides it; and emptied by the
+ * janitor.
+ *
+ * Refused while one of its sessions is active, and for the two projects of the platform itself. A repeated request for a
+ * decided project empties it again.
  */
 
 import { canonicalUuid, isUuid, type ProjectId } from '../../domain/ids.ts';

@@ -1,6 +1,7 @@
 /**
- * The registry as one holder of a turn reads it: the list that is offered before every answer of the model is remembered for a
- * while. A call to one of its servers reads that server as it stands, and forgets the list: what the call found is offered next.
+ * The registry as one holder of a turn reads it. The list of servers, which is offered before every answer of the model, is
+ * remembered for a while. A call to one of its servers reads that server again and forgets the list, so that the next offer has
+ * what the call found.
  */
 
 import type { ProjectId } from '../../domain/ids.ts';

@@ -1,11 +1,11 @@
 /**
- * Holds the relay of a sandbox: from here its programs reach the hosts that its network allows, the tools of the platform and models,
- * for as long as the sandbox needs it and this function lives.
+ * Holds the relay of a sandbox. While it does, the sandbox's programs reach the hosts that its network allows, the tools of the
+ * platform and models, for as long as the sandbox needs them and this function lives.
  *
- * The sandbox decides who holds it, so that two invocations do no harm. Before each answer of the sandbox its network and its
- * project are read again: what is taken away is gone within a slice, on connections that are open too. Before its time is over the function hands over, and
- * also once its session has ended, to another one of the workspace; the connections that are open then end with an error that says so.
- * Invariants RL1, RL5, RL6 and EG4: docs/spec/relay.md.
+ * The sandbox decides who holds it, so two invocations do no harm. Before each answer of the sandbox its network and its
+ * project are read again: access that was taken away ends within a slice, even on open connections. The function hands over
+ * before its time is over, and to another session of the workspace when its own has ended; the connections that are open then
+ * end with an error that says so. Invariants RL1, RL5, RL6 and EG4: docs/spec/relay.md.
  */
 
 import type { RelayReset, RelayTarget } from '../../contracts/relay/frame.ts';

@@ -1,8 +1,8 @@
 /**
- * Holds a claim to restore while the restore runs: it is renewed in short steps, so that the claim of a function that died is
- * free for those who wait long before they give up.
+ * Holds a claim to restore while the restore runs. The claim is renewed in short steps, so that after a function died it is
+ * free long before other callers give up waiting.
  *
- * A restore whose claim has passed to another is ended by the sandbox itself, and makes nothing ready (L2).
+ * If the claim has passed to another function, the sandbox itself ends the restore, which makes nothing ready (L2).
  */
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs, restoreMsMax, restoreRenewMs } from '../../domain/limits.ts';

@@ -1,7 +1,7 @@
 /**
- * Notifies webhooks that a sandbox failed: that it was lost, or never became ready. The notice is written before
- * the end is recorded: a caller that dies in between writes it again. Its id follows from the generation and the
- * code, so that a receiver recognises it, and takes the loss of one that came late for no repeat (WH1).
+ * Notifies webhooks that a sandbox failed: that it was lost, or never became ready. The notice is written before the end is
+ * recorded, so a caller that dies in between writes it again. Its id follows from the generation and the code: a receiver
+ * recognises a repeat, but does not take the loss of a late sandbox for one (WH1).
  */
 
 import type { WorkspaceId } from '../../domain/ids.ts';

@@ -1,10 +1,10 @@
 /**
- * Records an ECS task state event: its address when it runs, that it is about to stop, and that it stopped, with
- * the reason.
+ * Records an ECS task state event: the address of a running task, that it is about to stop, and that it stopped, with the
+ * reason.
  *
- * Events come at least once and in any order; each transition is conditional on the generation, so that a late or
- * repeated one changes nothing. A warm sandbox's task keeps its pool entry's name: its claimant is looked up. An event may be late or lost: a caller that
- * waits for a start asks ECS itself now and then (`openLocator`).
+ * Events come at least once and in any order; each transition is conditional on the generation, so that a late or repeated one
+ * changes nothing. A warm sandbox's task keeps its pool entry's name, so its claimant is looked up. An event may be late or
+ * lost: a caller that waits for a start asks ECS itself from time to time (`openLocator`).
  */
 
 import { locateEveryMs } from '../../domain/limits.ts';

@@ -1,7 +1,9 @@
 /**
- * The work of a session's turn, as its record and its items say it: what it has to do, and whether it still has to hear a child.
- * Only a running agent session's turn can have any: it alone is read. A detached call that has not ended in its time is work of
- * its own: its turn ends if no function continues it.
+ * The pending work of a session's turn, by its record and its items: whether it has something to do, and whether it still waits
+ * for a child.
+ *
+ * Only the turn of a running agent session can have work, so only that is read. A detached call that has not ended in its time
+ * counts as work: its turn ends if no function continues it.
  */
 
 import type { Session } from '../../domain/session.ts';

@@ -1,6 +1,6 @@
 /**
- * The sweep of schedules: those whose run is due and unclaimed, those that are not armed, and those with a run to
- * check; nothing else is read (J4). It goes on until all that was due is dispatched or its time is over. One failure ends no
+ * The sweep of schedules: those whose run is due and unclaimed, those that are not armed, and those with a run to check;
+ * nothing else is read (J4). It continues until all that was due is dispatched or its time is over. One failure does not end a
  * sweep.
  */
 

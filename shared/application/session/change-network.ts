@@ -1,8 +1,8 @@
 /**
- * Changes the network of a session, within its project's and its parent's, and of the sandbox that runs in its workspace; the sessions
- * below it keep what the new one allows.
+ * Changes the network of a session, within its project's and its parent's, and of the sandbox that runs in its workspace. The
+ * sessions below it keep the part that the new network allows.
  *
- * A host that is taken away is refused by the platform from its next look on; the variables that name the proxy change for
+ * The platform refuses a removed host as soon as it reads the lists again. The variables that name the proxy change for
  * programs that start later.
  */
 

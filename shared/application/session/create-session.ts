@@ -1,6 +1,4 @@
-/**
- * Creates a session, in the workspace it names or in one of its own. It holds no slot: its sandbox and its turns do.
- */
+/** Creates a session, in the workspace that it names or in a new one. It holds no slot: its sandbox and its turns do. */
 
 import { projectOf } from '../../domain/access.ts';
 import { InvariantError } from '../../domain/assert.ts';

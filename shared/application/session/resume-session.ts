@@ -1,5 +1,5 @@
 /**
- * Reopens an ended agent session while its history is kept: with its conversation, its approvals mode and what is left of its
+ * Reopens an ended agent session while its history is kept: with its conversation, its approvals mode and the rest of its
  * budget, and without its grants. Its workspace has the files of the last checkpoint.
  */
 

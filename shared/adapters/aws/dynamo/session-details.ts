@@ -1,6 +1,6 @@
 /**
- * Changes of what the client of a session chose: each detail by itself, so that concurrent changes of others hold; on request only
- * while those that it follows from are as they were read.
+ * Changes of the choices of a session's client. Each choice is written by itself, so that concurrent changes of others remain.
+ * On request a change is made only if the choices on which it depends are as they were read.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DetailsChange } from '#shared/domain/session-details.ts';

@@ -1,4 +1,4 @@
-/** Printed output of a turn's running calls as the table has it, for a caller that ends them without having heard it. */
+/** Printed output of a turn's running calls as the table has it, for a caller that ends these calls without having received it. */
 
 import type { CallId, SessionId } from '../../../domain/ids.ts';
 import { runningCalls } from '../../../domain/turn/pending-work.ts';

@@ -1,4 +1,4 @@
-/** The context of a turn: all that its holder has read of it, and the outcomes of a commit. */
+/** The context of a turn: everything that its holder has read of it, and the outcomes of a commit. */
 
 import type { ReadAttachment } from '../../../domain/attachment.ts';
 import { type Caller, openCallers } from '../../../domain/caller-tool.ts';

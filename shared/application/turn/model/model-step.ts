@@ -1,6 +1,6 @@
 /**
- * A model step: asks the model while the workspace is saved, and applies its answer; or the cancel that cut it off, with the
- * text that had come.
+ * A model step: asks the model while the workspace is saved, and applies its answer. If a cancel cut the answer off, it applies
+ * the cancel with the text so far.
  */
 
 import { turnOf } from '../../../domain/turn/begin-turn.ts';

@@ -1,4 +1,7 @@
-/** Text of a program on its way, as the frames that a model's text has: best effort, the whole text follows in the log. */
+/**
+ * Text of a program while it is written, in the same frames as a model's text: best effort, since the whole text follows in the
+ * log.
+ */
 import { unnumberedFrame } from '../../../contracts/frames.ts';
 import type { RuntimeDelta } from '../../../domain/runtime.ts';
 import type { Deps } from '../../deps.ts';

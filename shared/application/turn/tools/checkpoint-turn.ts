@@ -1,8 +1,9 @@
 /**
- * Takes the checkpoint of a turn: what its tools wrote is saved before the turn's `completion` says that it is done (L11).
+ * Takes the checkpoint of a turn: the files that its tools wrote are saved before the turn's `completion` says that it is done
+ * (L11).
  *
- * It runs beside the model call that follows the tools. A turn that goes on in another function saves too: whether its
- * predecessor did cannot be known, and saving nothing new is cheap. Where the sandbox is lost by then, so is what was not saved.
+ * It runs while the model call after the tools runs. A turn that continues in another function saves too: it cannot know
+ * whether its predecessor did, and saving nothing new is cheap. If the sandbox is lost by then, so is what was not saved.
  */
 
 import { iso } from '../../../contracts/fields.ts';

@@ -1,8 +1,8 @@
 /**
  * Runs one approved call once, in the sandbox or on a remote server, and gives its result as the turn's next event.
  *
- * A call whose sandbox was lost while it ran has an unknown outcome: it is not run again. One of which no attempt sent a
- * byte was never started: an unsent call goes once to the next sandbox (`callUnsent` in the turn's `call-steps.ts`).
+ * If the sandbox was lost while a call ran, its outcome is unknown, and it is not run again. If no attempt sent a byte of a
+ * call, the call never started: it is sent once more, to the next sandbox (`callUnsent` in the turn's `call-steps.ts`).
  */
 
 import type { JsonObject } from '../../../domain/json.ts';

@@ -1,4 +1,4 @@
-/** Sessions that are still awaited by the call that they try. */
+/** Sessions of trials whose call still waits for them. */
 
 import type { Session } from '../../../domain/session.ts';
 import { noTurn } from '../../../domain/turn/turn.ts';
