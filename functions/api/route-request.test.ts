@@ -125,6 +125,13 @@ test('a wrong query field is named; an unknown or empty one is ignored', async (
   expect(await asked({ page_size: '' })).toEqual({ page_size: 5 });
 });
 
+test('a refusal is no page, as no answer is', async () => {
+  for (const path of ['/api/any', '/api/conflict', '/api/nowhere'])
+    expect((await ask('admin', path)).headers['content-security-policy']).toBe(
+      "sandbox; default-src 'none'; frame-ancestors 'none'",
+    );
+});
+
 test('a rate-limited caller gets Retry-After, an unauthenticated one WWW-Authenticate', async () => {
   const later = await ask('admin', '/api/sandbox_starting');
   expect([later.status, later.headers['retry-after']]).toEqual([503, '1']);

@@ -42,19 +42,18 @@ export const answerWith = async (
   try {
     // A browser's page has no bearer: preview authenticates by itself.
     if (target !== undefined) return named(await answerPreview(preview, event, target), requestId);
-    if (isLink(event)) return named(await answerLink(links, event), requestId);
-    if (isAuth(event)) return fencedOff(named(await answerAuth(auth, event), requestId));
-    if (isOAuth(event)) return fencedOff(named(await answerOAuth(oauth, event), requestId));
+    if (isLink(event)) return fencedOff(await answerLink(links, event), requestId);
+    if (isAuth(event)) return fencedOff(await answerAuth(auth, event), requestId);
+    if (isOAuth(event)) return fencedOff(await answerOAuth(oauth, event), requestId);
     event.principal = await callerOf(ports, event, auth.publicUrl);
     await throttle(ports, event.principal);
-    return fencedOff(named(await routed(routes)(event, context), requestId));
+    return fencedOff(await routed(routes)(event, context), requestId);
   } catch (error) {
     recordRefusal(ports.telemetry, error, { resource: event.resource, method: event.httpMethod });
     const body = errorBody(error, requestId);
     const answer = failure(errorStatus(error), body);
     // A page may read refusals of its own origin like other answers: `retry-after`, for example.
-    const shown = target === undefined ? answer : refusedPreview(event, answer, body.error);
-    return named(shown, requestId);
+    return fencedOff(target === undefined ? answer : refusedPreview(event, answer, body.error), requestId);
   }
 };
 
@@ -64,10 +63,8 @@ const named = ({ headers, ...answer }: StreamedResult, requestId: string): Strea
 });
 
 /** A browser that is signed in may be led to any address here: no answer is a page of ours, whatever it holds. */
-const fencedOff = ({ headers, ...answer }: StreamedResult): StreamedResult => ({
-  ...answer,
-  headers: { 'x-content-type-options': 'nosniff', 'content-security-policy': pageless, ...headers },
-});
+const fencedOff = ({ headers, ...answer }: StreamedResult, requestId: string): StreamedResult =>
+  named({ ...answer, headers: { 'content-security-policy': pageless, ...headers } }, requestId);
 
 const pageless = "sandbox; default-src 'none'; frame-ancestors 'none'";
 

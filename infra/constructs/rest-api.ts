@@ -160,7 +160,11 @@ const addRefusals = (api: RestApi): void => {
     api.addGatewayResponse(name, {
       type,
       statusCode: status,
-      responseHeaders: { 'x-request-id': 'context.requestId', ...headers },
+      responseHeaders: {
+        'x-request-id': 'context.requestId',
+        'x-content-type-options': "'nosniff'",
+        ...headers,
+      },
       templates: { 'application/json': refusalBody(refusal) },
     });
   }

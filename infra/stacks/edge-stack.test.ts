@@ -106,6 +106,7 @@ describe('REST', () => {
       expect(refusal.StatusCode).toBe(status);
       expect(refusal.ResponseParameters).toMatchObject({
         'gatewayresponse.header.x-request-id': 'context.requestId',
+        'gatewayresponse.header.x-content-type-options': "'nosniff'",
       });
       expect(JSON.parse(refusal.ResponseTemplates['application/json'])).toEqual({
         error: {

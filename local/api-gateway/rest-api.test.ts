@@ -170,6 +170,7 @@ const expectFailure = async (answer: Response): Promise<void> => {
   const requestId = answer.headers.get('x-request-id') ?? 'none';
   const refusal = { code: 'internal_error', message: 'the request failed' };
   const suggestions = ['Try again in a moment.'];
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   expect([answer.status, await answer.json()]).toEqual([
     500,
     { error: { ...refusal, suggestions, recoveryActions: [], requestId } },

@@ -84,7 +84,10 @@ const refuse = (response: ServerResponse, requestId: string, code: keyof typeof 
     response.destroy();
     return;
   }
-  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': requestId });
+  response.writeHead(status, {
+    ...{ 'content-type': 'application/json', 'x-content-type-options': 'nosniff' },
+    'x-request-id': requestId,
+  });
   response.end(JSON.stringify({ error: { ...refusal, requestId } }));
 };
 

@@ -118,7 +118,7 @@ const answer = async (request: IncomingMessage, response: ServerResponse, origin
 };
 
 const sendJson = (response: ServerResponse, status: number, body: unknown): void => {
-  response.writeHead(status, { 'content-type': 'application/json' });
+  response.writeHead(status, { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' });
   response.end(JSON.stringify(body));
 };
 

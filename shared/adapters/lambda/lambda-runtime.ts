@@ -92,9 +92,15 @@ export const openLambdaRuntime = (functionName: string, deployment: string): Lam
       middy({ executionMode: executionModeStreamifyResponse })
         .use([{ before: begin }, injectLambdaContext(logger), { onError: publish }])
         .handler((async (event: never, context: Context) =>
-          untilItsEnd(await run(event, context), publish)) as never) as never,
+          untilItsEnd(typed(await run(event, context)), publish)) as never) as never,
   };
 };
+
+/** No client guesses that an answer is of another type than it says. */
+const typed = ({ headers, ...answer }: StreamedResult): StreamedResult => ({
+  ...answer,
+  headers: { 'x-content-type-options': 'nosniff', ...headers },
+});
 
 /**
  * Work that a stream does after its head was returned is part of the invocation, which ends with the stream. A
