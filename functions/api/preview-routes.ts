@@ -116,8 +116,7 @@ const show = async (
     headers: forwarded(event),
     ...(body.length === 0 ? {} : { body }),
   });
-  if (response.headers.has(refusalHeader) && event.httpMethod !== 'HEAD')
-    throw await refusalOf(response, (code) => unheard(code, port));
+  if (response.headers.has(refusalHeader)) throw await refusalOf(response, (code) => unheard(code, port));
   await refuseAstray(response, event);
   return {
     statusCode: response.status,

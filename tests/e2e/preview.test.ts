@@ -202,6 +202,8 @@ test('a port outside the range is refused, and one without a listener is reporte
   ]);
   const unseen = await cloud.request(pathOf(8002), { method: 'HEAD' });
   expect([unseen.status, await unseen.text()]).toEqual([503, '']);
+  for (const name of ['retry-after', 'content-security-policy'])
+    expect(unseen.headers.get(name)).toBe(silent.headers.get(name));
 });
 
 test('leases rotate, are counted, and end with the sandbox', async () => {
