@@ -125,6 +125,19 @@ test.each<[string, Options]>([
   expect((await read()).status).toBe('ready');
 });
 
+test.each([
+  [1500, 'stopping'],
+  [60_000, 'ready'],
+])('a pause waits for the function of a turn that is over, and not long: one of %i ms', async (ms, state) => {
+  const { pause, ports, session, clock, sandbox } = await open({ kind: 'agent' });
+  await ports.turns.takeLease(session.id, { holder: 'me', at: clock.now, until: clock.now + ms });
+  const [paused] = await Promise.allSettled([pause()]);
+  expect([paused?.status, (await sandbox())?.state]).toEqual([
+    state === 'ready' ? 'rejected' : 'fulfilled',
+    state,
+  ]);
+});
+
 test('L5: a use that begins during the pause keeps the sandbox', async () => {
   const { pause, sandbox } = await open({
     onSave: ({ ports, session }) => enterSandbox(ports, session, { lifetimes: ports.lifetimes }),
