@@ -42,10 +42,11 @@ const loosening =
 
 /**
  * Headers that a browser keeps for the whole origin, which is the app's. A challenge among them would ask a person for a password under the
- * app's address, and the answer to it (`authorization`) never reaches the page.
+ * app's address, and the answer to it (`authorization`) never reaches the page. A session that is bound to the device holds each request
+ * of the origin until the page has answered it (https://w3c.github.io/webappsec-dbsc/).
  */
 const ofOrigin =
-  /^(set-cookie|set-login|service-worker-allowed|clear-site-data|strict-transport-security|alt-svc|accept-ch|critical-ch|use-as-dictionary|www-authenticate|proxy-.*)$/;
+  /^(set-cookie|set-login|service-worker-allowed|clear-site-data|strict-transport-security|alt-svc|accept-ch|critical-ch|use-as-dictionary|www-authenticate|proxy-.*|(sec|secure)-session-.*|shared-storage-write|attribution-reporting-.*|observe-browsing-topics|activate-storage-access)$/;
 
 /** Headers of the connection, and those by which the platform's own parts speak. */
 const ofPlatform = /^(connection|transfer-encoding|content-length|keep-alive|x-amzn-.*|x-sallyport-.*)$/;
