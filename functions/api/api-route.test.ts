@@ -62,4 +62,6 @@ test('a value of a path is read as the client meant it, also an id and a name', 
   expect([pathId(event), pathValue(event, 'name')]).toEqual([id, 'nötes']);
   const broken = { pathParameters: { name: '%zz' } } as unknown as ApiEvent;
   expect(() => pathValue(broken, 'name')).toThrow('name: the path is not valid URL encoding');
+  const long = { pathParameters: { name: '%F0%9F%98%80'.repeat(129) } } as unknown as ApiEvent;
+  expect(() => pathValue(long, 'name')).toThrow('name: has at most 256 characters');
 });

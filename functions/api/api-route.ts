@@ -11,6 +11,7 @@ import { type Decoded, decode } from '#shared/contracts/decode.ts';
 import { givenQuery } from '#shared/contracts/fields.ts';
 import type { Permission } from '#shared/domain/access.ts';
 import { canonicalUuid } from '#shared/domain/ids.ts';
+import { callIdCharactersMax } from '#shared/domain/limits.ts';
 import type { Principal } from '#shared/domain/principal.ts';
 import { AppError, type ErrorCode } from '#shared/errors.ts';
 
@@ -59,8 +60,14 @@ export const principalOf = ({ principal }: ApiEvent): Principal => {
   return principal;
 };
 
-/** A value of the path, decoded. */
-export const pathValue = ({ pathParameters }: ApiEvent, name: string): string => {
+/** A value of the path, decoded: no name or id is longer, and no key of the table has room for any text. */
+export const pathValue = (event: ApiEvent, name: string): string => {
+  const value = decodedValue(event, name);
+  if (value.length <= callIdCharactersMax) return value;
+  throw new AppError('invalid_request', `${name}: has at most ${callIdCharactersMax} characters`);
+};
+
+const decodedValue = ({ pathParameters }: ApiEvent, name: string): string => {
   try {
     return decodeURIComponent(pathParameters?.[name] ?? '');
   } catch {
@@ -70,7 +77,7 @@ export const pathValue = ({ pathParameters }: ApiEvent, name: string): string =>
 
 /** As `pathValue`, for one of the platform's ids. */
 export const pathId = (event: ApiEvent, name: 'id' | 'workspace' | 'snapshotId' = 'id'): string =>
-  canonicalUuid(pathValue(event, name));
+  canonicalUuid(decodedValue(event, name));
 
 export const refusesFields = (method: string, { body }: RouteContract): boolean =>
   body === undefined && ![...readMethods, 'DELETE'].includes(method);

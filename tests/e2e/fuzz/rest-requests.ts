@@ -63,9 +63,12 @@ const segments = fc.oneof(
   { weight: 1, arbitrary: wildTexts.map((text) => encodeURIComponent(text.toWellFormed())) },
 );
 
+/** For a key of the table. */
+const tooLong = 'x'.repeat(2049);
+
 const parts: Readonly<Record<string, readonly string[]>> = {
   callId: ['call-1', '%00', 'x'.repeat(300)],
-  name: ['fuzz', 'KEY', '__proto__', 'a%2Fb', 'n'.repeat(129)],
+  name: ['fuzz', 'KEY', '__proto__', 'a%2Fb', 'n'.repeat(129), tooLong],
   port: ['8000', '8999', '7999', '80', '65536', '0x1f40', '8000.5'],
   path: [
     'a.txt',
@@ -89,7 +92,9 @@ const partOf = (name: string, path: string, isQuiet: boolean): fc.Arbitrary<stri
     tokens: idHints.token,
   };
   const known =
-    name === 'id' ? (ids[kind] ?? ['{{nothing}}', '{{ownProject}}']) : (parts[name] ?? ['{{nothing}}']);
+    name === 'id'
+      ? (ids[kind] ?? ['{{nothing}}', '{{ownProject}}'])
+      : (parts[name] ?? ['{{nothing}}', tooLong]);
   return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: segments });
 };
 
