@@ -2,11 +2,13 @@
 
 import * as z from 'zod';
 import { callerToolBytesMax, callerToolsMax } from '#shared/domain/caller-tool.ts';
-import { type ToolContent, textOf } from '#shared/domain/event-log.ts';
+import { type LogEntry, type ToolContent, textOf } from '#shared/domain/event-log.ts';
 import { isWithin, type JsonObject } from '#shared/domain/json.ts';
-import { clientIdCharactersMax, requestBodyBytesMax } from '#shared/domain/limits.ts';
+import { clientIdCharactersMax, eventBytesMax, requestBodyBytesMax } from '#shared/domain/limits.ts';
+import type { CallerRoute } from '#shared/domain/requested-call.ts';
 import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import { schemaDepthMax, toolDescriptionCharactersMax } from './fields.ts';
+import { cutData } from './frames.ts';
 import { closed, id, orJsonText, text } from './tools/tool-fields.ts';
 
 const name = z
@@ -73,6 +75,19 @@ export const offeredToolsArgument = listOf(
 );
 
 export const callerOffer = z.object({ callerId, tools: offeredTools });
+
+type Request = { readonly requestId: string; readonly args: JsonObject };
+
+/** Undefined for arguments that the log would store cut: a client knows them from there alone. */
+export const requestToCaller = (
+  { caller: callerId, tool: name }: CallerRoute,
+  { requestId, args }: Request,
+): LogEntry | undefined => {
+  const request: LogEntry = { type: 'caller_tool:request', data: { requestId, callerId, name, args } };
+  return cutData(request, eventBytesMax) === request.data ? request : undefined;
+};
+
+export const tooLargeToAsk = `a client's tool takes arguments of at most ${eventBytesMax / 1024} KB: it was not asked. Write what is long into a file of the workspace, and name the file`;
 
 const errorCharactersMax = 10_000;
 const resultDepthMax = 64;

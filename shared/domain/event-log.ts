@@ -116,7 +116,12 @@ export type LogEntry =
   | {
       /** A request to a client to run a tool that it offered. */
       readonly type: 'caller_tool:request';
-      readonly data: { readonly requestId: string; readonly name: string; readonly args: JsonObject };
+      readonly data: {
+        readonly requestId: string;
+        readonly callerId: string;
+        readonly name: string;
+        readonly args: JsonObject;
+      };
     }
   | {
       /** Connections of the sandbox to a host outside that have ended or were refused, joined when there were many. */

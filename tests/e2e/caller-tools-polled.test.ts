@@ -59,7 +59,12 @@ describe.each(generations)('a client of %s', (generation) => {
     const asked = { action: 'message', message: 'call ide_open {"path": "a.ts"}', ...place, ...offer };
     const { session_id } = await call('session', asked);
     const [request] = await polled(by, session_id, { type: 'caller_tool:request' });
-    expect(request).toEqual({ requestId: expect.any(String), name: 'open', args: { path: 'a.ts' } });
+    expect(request).toEqual({
+      requestId: expect.any(String),
+      callerId: 'ide',
+      name: 'open',
+      args: { path: 'a.ts' },
+    });
     const answer = { session_id, request_id: request?.['requestId'], result: { lines: 3 } };
     expect(await call('caller_tool_response', answer)).toMatchObject({ accepted: true });
     const [completion] = await polled(by, session_id, { type: 'completion' });
@@ -223,6 +228,8 @@ describe('over REST', () => {
       409,
       { error: { code: 'no_pending_tool_call', message: expect.stringMatching(/^No matching pending/) } },
     ]);
+    const long = `/api/sessions/${id}/caller-tools/${'x'.repeat(1100)}`;
+    expect((await cloud.request(long, posted({ result: 1 }))).status).toBe(400);
   });
 
   test('an execution session has no agent to offer it to', async () => {

@@ -46,7 +46,12 @@ test('a client offers a tool, receives the agent’s call, and its answer reache
   expect(wanted).toMatchObject({ name: 'ide_open', args: { path: 'a.ts' } });
   client.send('tool:approval', { callId: wanted.callId, approved: true });
   const { data: request, seq } = await client.untilType('caller_tool:request');
-  expect(request).toEqual({ requestId: expect.any(String), name: 'open', args: { path: 'a.ts' } });
+  expect(request).toEqual({
+    requestId: expect.any(String),
+    callerId: 'ide',
+    name: 'open',
+    args: { path: 'a.ts' },
+  });
   expect(seq).toBeGreaterThan(0);
   client.send('caller_tool:result', { requestId: request.requestId, result: { lines: 3 } });
   const { data: output } = await client.untilType('tool:output');

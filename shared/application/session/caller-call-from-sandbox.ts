@@ -6,6 +6,7 @@
  * without one (PS2).
  */
 
+import { requestToCaller, tooLargeToAsk } from '../../contracts/caller-tools.ts';
 import { offerCallerTools, openCallers } from '../../domain/caller-tool.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { callerAnswerMs, logLookMsMax, logLookMsMin } from '../../domain/limits.ts';
@@ -38,10 +39,11 @@ export const callerCallFromSandbox = async (
   if (problem !== undefined) throw new AppError('invalid_request', problem);
   refuseUnapproved({ session, turn }, { name, args, route });
   const requestId = world.uuid();
+  const request = requestToCaller(route, { requestId, args });
+  if (request === undefined) throw new AppError('payload_too_large', tooLargeToAsk);
   const until = world.now() + callerAnswerMs;
   await callers.ask(session.id, requestId, until);
-  const data = { requestId, name: route.tool, args };
-  await appendAndPublish(ports, session.id, [{ type: 'caller_tool:request', data }]);
+  await appendAndPublish(ports, session.id, [request]);
   for (let pause = logLookMsMin; world.now() < until; pause = Math.min(logLookMsMax, pause * 1.5)) {
     const answer = await callers.answerTo(session.id, requestId);
     if (answer !== undefined) return answer;

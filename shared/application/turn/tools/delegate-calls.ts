@@ -4,11 +4,10 @@
  * once.
  */
 
-import { cutData } from '../../../contracts/frames.ts';
+import { requestToCaller, tooLargeToAsk } from '../../../contracts/caller-tools.ts';
 import { type Caller, openCallers } from '../../../domain/caller-tool.ts';
-import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId } from '../../../domain/ids.ts';
-import { callerAnswerMs, eventBytesMax } from '../../../domain/limits.ts';
+import { callerAnswerMs } from '../../../domain/limits.ts';
 import { type CallerRoute, type PlatformRoute, problemOfArgs } from '../../../domain/requested-call.ts';
 import { isOffered } from '../../../domain/session.ts';
 import { pendingWork } from '../../../domain/turn/pending-work.ts';
@@ -93,21 +92,18 @@ const askCaller = async (
   context: TurnContext,
   call: CallerCall,
 ): Promise<TurnEvent> => {
-  const { callId, route, args } = call;
+  const { callId, route } = call;
   const caller = await callerOf(ports, context, call);
   if (caller?.tools.every(({ name }) => name !== route.tool) ?? true)
     return failed(ports, call, { code: 'not_found', message: `${route.caller} no longer offers it` });
   const at = ports.world.now();
   const requestId = ports.world.uuid();
-  const request: LogEntry = { type: 'caller_tool:request', data: { requestId, name: route.tool, args } };
-  // The log would store it cut, and a client knows the arguments from there alone.
-  if (cutData(request, eventBytesMax) !== request.data)
+  const request = requestToCaller(route, { ...call, requestId });
+  if (request === undefined)
     return failed(ports, call, { code: 'payload_too_large', message: tooLargeToAsk });
   const wait = { id: requestId, since: at, until: at + callerAnswerMs };
   return { type: 'call-delegated', at, callId, wait, log: [request] };
 };
-
-const tooLargeToAsk = `a client's tool takes arguments of at most ${eventBytesMax / 1024} KB: it was not asked. Write what is long into a file of the workspace, and name the file`;
 
 /** One that has left since the turn was read may be back under another connection: it is read again. */
 const callerOf = async (
