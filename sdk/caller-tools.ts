@@ -67,19 +67,21 @@ async function* followWithTools(
   const params = { id: sessionId };
   const offered = tools.map(({ handler: _, ...tool }) => tool);
   const body = { callerId, tools: offered };
-  const { lastSeq, requests } = await client.request(api.declareCallerTools, { params, body }, { signal });
+  const declared = await client.request(api.declareCallerTools, { params, body }, { signal });
+  const { offer, lastSeq, requests } = declared;
   const calls = openCalls(client, sessionId, tools);
   try {
     for await (const frame of events) {
       const isNew = frame.seq !== null && frame.seq > lastSeq;
-      if (isRequest(frame) && (isNew || requests.includes(frame.data.requestId))) void calls.run(frame.data);
+      if (isRequestTo(callerId, frame) && (isNew || requests.includes(frame.data.requestId)))
+        void calls.run(frame.data);
       yield frame;
     }
   } finally {
     await calls.end();
-    // Tools that stay offered are replaced by the next offer, and their calls fail after their time.
+    // Another program may have offered its own since. Tools that stay are replaced by the next offer, and their calls fail after their time.
     await client
-      .request(api.declareCallerTools, { params, body: { callerId, tools: [] } })
+      .request(api.declareCallerTools, { params, body: { callerId, tools: [], offer } })
       .catch(() => undefined);
   }
 }
@@ -93,7 +95,9 @@ const alreadyFollowed = (): SallyportError =>
 
 type Request = FrameOf<'caller_tool:request'>;
 
-const isRequest = (frame: Frame): frame is Request => frame.type === 'caller_tool:request';
+/** Another program may offer a tool of the same name. */
+const isRequestTo = (callerId: string, frame: Frame): frame is Request =>
+  frame.type === 'caller_tool:request' && frame.data.callerId === callerId;
 
 const openCalls = (client: ApiClient, sessionId: string, tools: readonly CallerTool[]) => {
   const running = new Map<string, () => void>();
@@ -104,7 +108,7 @@ const openCalls = (client: ApiClient, sessionId: string, tools: readonly CallerT
   };
   const run = async ({ requestId, name, args }: Request['data']): Promise<void> => {
     const tool = tools.find((one) => one.name === name);
-    // Of another caller.
+    // Of an offer before this one.
     if (tool === undefined) return;
     const abort = new AbortController();
     const late = setTimeout(() => abort.abort(noResultInTime()), callerAnswerMs);

@@ -1,7 +1,6 @@
 /** Routes of the REST API, typed by the schemas of their contracts, which stay on the server. */
 
 import type * as z from 'zod';
-import type { callerOffer } from '../shared/contracts/caller-tools.ts';
 import type * as access from '../shared/contracts/rest/access-view.ts';
 import type * as approvals from '../shared/contracts/rest/approval-view.ts';
 import type * as auth from '../shared/contracts/rest/auth-view.ts';
@@ -128,7 +127,7 @@ export const api = {
   listGrants: route<Of<typeof approvals.grantsAnswer>>()('GET', '/api/sessions/{id}/grants'),
   withdrawGrant: route<Of<typeof approvals.grantAnswer>>()('DELETE', '/api/sessions/{id}/grants/{grantId}'),
   listAudit: route<Asks<typeof access.auditQuery> & Of<typeof access.auditAnswer>>()('GET', '/api/audit'),
-  declareCallerTools: route<With<typeof callerOffer> & Of<typeof conversation.declaredAnswer>>()(
+  declareCallerTools: route<With<typeof rest.callerToolsBody> & Of<typeof conversation.declaredAnswer>>()(
     'PUT',
     '/api/sessions/{id}/caller-tools',
   ),

@@ -7,8 +7,7 @@ import { answerCall, declareTools, requestsTo } from '#shared/application/turn/r
 import { cancelTree } from '#shared/application/turn/requests/cancel-turn.ts';
 import { checkAttachments } from '#shared/application/turn/requests/check-attachments.ts';
 import { retryTurn } from '#shared/application/turn/requests/retry-turn.ts';
-import { callerOffer } from '#shared/contracts/caller-tools.ts';
-import { callerAnswerBody, eventsQuery } from '#shared/contracts/rest/bodies.ts';
+import { callerAnswerBody, callerToolsBody, eventsQuery } from '#shared/contracts/rest/bodies.ts';
 import {
   acceptedAnswer,
   answeredAnswer,
@@ -124,16 +123,18 @@ export const callerToolRoutes = ({
     needs: 'own:write',
     contract: {
       summary: 'Offer tools of the client to the agent, or withdraw them with an empty list',
-      body: callerOffer,
+      body: callerToolsBody,
       answers: { 200: declaredAnswer },
       errors: ['conflict', 'invalid_session_state', 'resource_limit_exceeded'],
     },
     handler: async (event, { session, turn }) => {
-      const { callerId, tools } = bodyOf(event, callerOffer);
-      await declareTools(ports, session, { callerId, tools });
+      const { callerId, tools, offer: withdrawn } = bodyOf(event, callerToolsBody);
+      const offer = withdrawn ?? ports.world.uuid();
+      if (withdrawn === undefined) await declareTools(ports, session, { callerId, tools, offer });
+      else await ports.callers.withdraw(session.id, callerId, { offer });
       const names = tools.map(({ name }) => `${callerId}_${name}`);
       const requests = requestsTo(turn.state, callerId);
-      return json(200, { callerId, tools: names, lastSeq: session.lastSeq, requests });
+      return json(200, { callerId, offer, tools: names, lastSeq: session.lastSeq, requests });
     },
   }),
   onSession(ports, {

@@ -14,7 +14,13 @@ export type Caller = {
   readonly tools: readonly ToolSpec[];
   /** The socket that offered it: once it is closed, calls get no answer. */
   readonly connectionId?: ConnectionId;
+  /** Made by a program: it withdraws this offer, and none that came since. */
+  readonly offer?: string;
 };
+
+/** An offer of nothing. That of a socket stays: calls that wait for it end with the socket. */
+export const withdraws = ({ tools, connectionId }: Caller): boolean =>
+  tools.length === 0 && connectionId === undefined;
 
 /** Those that can answer: an offer outlives its socket where its close was not reported. */
 export const openCallers = (

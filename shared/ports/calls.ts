@@ -3,18 +3,18 @@
  * that their client may still cancel.
  */
 import type { Caller } from '../domain/caller-tool.ts';
-import type { ConnectionId, SessionId } from '../domain/ids.ts';
+import type { SessionId } from '../domain/ids.ts';
 
 /**
  * The tools that clients of a session offer to its agent; a turn reads them with its other work
  * (`TurnStore.loadWork`).
  */
 export interface CallerStore {
-  /** Replaces an earlier offer of the same id. `full` when the session has as many callers as it may have, `ended` when it is over. */
+  /** Replaces an earlier offer of the same id; one that withdraws it leaves nothing. `full` when the session has as many callers as it may have, `ended` when it is over. */
   declare(session: SessionId, caller: Caller): Promise<'declared' | 'ended' | 'full'>;
   list(session: SessionId): Promise<readonly Caller[]>;
-  /** No effect when another connection has declared it since. */
-  withdraw(session: SessionId, callerId: string, connectionId: ConnectionId): Promise<void>;
+  /** The offer of a connection, or one by its id: no effect when there was another since. */
+  withdraw(session: SessionId, callerId: string, of: Pick<Caller, 'connectionId' | 'offer'>): Promise<void>;
   /** A call from a sandbox, outside any turn, waits for its answer until then, in epoch milliseconds. */
   ask(session: SessionId, requestId: string, until: number): Promise<void>;
   /** `late` for a call that waits no longer, was answered, or was never asked. */

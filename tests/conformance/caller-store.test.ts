@@ -56,10 +56,10 @@ test('a turn reads them with its pending work', async () => {
 test('a closing connection removes its own declarations', async () => {
   const id = await newSession();
   await callers.declare(id, caller('ide', 'c1'));
-  await callers.withdraw(id, 'ide', 'c2' as ConnectionId);
+  await callers.withdraw(id, 'ide', { connectionId: 'c2' as ConnectionId });
   expect(await callers.list(id)).toHaveLength(1);
-  await callers.withdraw(id, 'ide', 'c1' as ConnectionId);
-  await callers.withdraw(id, 'ide', 'c1' as ConnectionId);
+  await callers.withdraw(id, 'ide', { connectionId: 'c1' as ConnectionId });
+  await callers.withdraw(id, 'ide', { connectionId: 'c1' as ConnectionId });
   expect(await callers.list(id)).toEqual([]);
 });
 
@@ -69,6 +69,27 @@ test('a session has a maximum of callers, and an existing one may always declare
     expect(await callers.declare(id, caller(`c${place}`))).toBe('declared');
   expect(await callers.declare(id, caller('one-more'))).toBe('full');
   expect(await callers.declare(id, caller('c0', 'x'))).toBe('declared');
+});
+
+test('a program withdraws its own offer, and none that came since', async () => {
+  const id = await newSession();
+  await callers.declare(id, { ...caller('program'), offer: 'first' });
+  await callers.declare(id, { ...caller('program'), offer: 'second' });
+  await callers.withdraw(id, 'program', { offer: 'first' });
+  expect(await callers.list(id)).toEqual([{ ...caller('program'), offer: 'second' }]);
+  await callers.withdraw(id, 'program', { offer: 'second' });
+  await callers.withdraw(id, 'program', { offer: 'second' });
+  expect(await callers.list(id)).toEqual([]);
+});
+
+test('an offer that a program withdraws leaves no record, and takes no place', async () => {
+  const id = await newSession();
+  for (let place = 0; place < callersPerSessionMax; place += 1)
+    await callers.declare(id, caller(`c${place}`));
+  for (const callerId of ['c0', 'c1', 'never'])
+    expect(await callers.declare(id, { callerId, tools: [] })).toBe('declared');
+  expect(await callers.list(id)).toHaveLength(callersPerSessionMax - 2);
+  expect(await callers.declare(id, caller('one-more'))).toBe('declared');
 });
 
 test('a call from a sandbox is answered once, and not when it waits no longer', async () => {

@@ -142,6 +142,40 @@ test('a program that died takes up the call that waits, and none that was answer
   expect(runs).toBe(1);
 });
 
+test('a program runs no call of another one that offers a tool of the same name', async () => {
+  const session = await openSession();
+  const sallyport = new Sallyport(cloud);
+  const { handler: _, ...offered } = add;
+  const offer = { callerId: 'other', tools: [offered] };
+  await sallyport.request(api.declareCallerTools, { params: { id: session.id }, body: offer });
+  let runs = 0;
+  const counted = toolOf('add', () => ++runs);
+  const events: Frame[] = [];
+  for await (const event of session.send('call other_add {"a": 1, "b": 1}', { tools: [counted] })) {
+    events.push(event);
+    if (event.type !== 'caller_tool:request') continue;
+    const params = { id: session.id, requestId: event.data.requestId };
+    await sallyport.request(api.answerCallerTool, { params, body: { result: 'of the other' } });
+  }
+  expect(answerIn(events)).toContain('of the other');
+  expect(runs).toBe(0);
+});
+
+test('a program that ends leaves the tools that another one has offered since', async () => {
+  const session = await openSession();
+  const params = { id: session.id };
+  const next = { callerId: 'program', tools: [{ name: 'next' }] };
+  for await (const { type } of session.send('call program_add {"a": 1, "b": 1}', { tools: [add] }))
+    if (type === 'completion')
+      await new Sallyport(cloud).request(api.declareCallerTools, { params, body: next });
+  let asked: unknown;
+  for await (const { type, data } of session.send('call program_next')) {
+    if (type === 'caller_tool:request') asked = data;
+    if (type === 'caller_tool:request' || type === 'completion') break;
+  }
+  expect(asked).toMatchObject({ callerId: 'program', name: 'next' });
+});
+
 test('a program follows one turn of a session with tools at a time', async () => {
   const session = await openSession();
   const events = session.send('call program_add {"a": 1, "b": 1}', { tools: [add] });

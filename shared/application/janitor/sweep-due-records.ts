@@ -198,7 +198,7 @@ const removedAsUnused = async (ports: SweepDeps, session: Session): Promise<bool
   if (!isUnused(session) || (await isConnected(ports, session))) return false;
   // The connections that offered these have closed.
   for (const { callerId, connectionId } of await callers.list(session.id))
-    if (connectionId !== undefined) await callers.withdraw(session.id, callerId, connectionId);
+    if (connectionId !== undefined) await callers.withdraw(session.id, callerId, { connectionId });
   return sessions.removeUnused(session);
 };
 

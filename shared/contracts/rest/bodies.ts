@@ -123,6 +123,18 @@ export const sessionOptionsOf = ({
     : { ...options, ref: { id, creates: createWorkspace ?? false, externalId, source } };
 };
 
+export const callerToolsBody = z
+  .object({
+    ...callerOffer.shape,
+    offer: givenUuid
+      .optional()
+      .describe('With an empty list: withdraws this offer alone, and none that came since.'),
+  })
+  .refine(({ tools, offer }) => offer === undefined || tools.length === 0, {
+    path: ['offer'],
+    message: 'is for an empty list',
+  });
+
 export const callerAnswerBody = callerAnswer.omit({ requestId: true });
 
 export const createWorkspaceBody = z.object({

@@ -44,6 +44,7 @@ export const answeredAnswer = z.object({ requestId: z.string() });
 
 export const declaredAnswer = z.object({
   callerId: z.string(),
+  offer: z.string().describe('Id of this offer, by which its program withdraws it.'),
   tools: z.array(z.string()).describe('Names under which the agent sees the tools.'),
   lastSeq: logNumber.describe('Last event when they were offered: later requests are for this offer.'),
   requests: z

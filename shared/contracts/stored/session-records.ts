@@ -198,5 +198,6 @@ export const callerRecord = onFirstUse(() =>
       .transform((text): unknown => JSON.parse(text))
       .pipe(z.array(z.object({ name: z.string(), description: z.string(), inputSchema: jsonObject }))),
     connectionId: id<ConnectionId>().exactOptional(),
+    offer: z.string().exactOptional(),
   }),
 );

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { decodeStored } from '#shared/contracts/decode.ts';
 import { callerAnswerRecord, callerRecord } from '#shared/contracts/stored/session-records.ts';
-import { type Caller, callersPerSessionMax } from '#shared/domain/caller-tool.ts';
+import { type Caller, callersPerSessionMax, withdraws } from '#shared/domain/caller-tool.ts';
 import type { SessionId } from '#shared/domain/ids.ts';
 import type { CallerStore } from '#shared/ports/calls.ts';
 import { itemOfAttempt, newAttempt } from './attempts.ts';
@@ -19,25 +19,30 @@ import { transact } from './transaction.ts';
 
 export const makeCallerStore = (table: Table): CallerStore => ({
   declare: async (session, caller) => {
-    const others = (await list(table, session)).filter(({ callerId }) => callerId !== caller.callerId);
-    if (others.length >= callersPerSessionMax) return 'full';
-    const tools = JSON.stringify(caller.tools);
-    const Item = { ...keys.caller(session, caller.callerId), ...caller, tools };
     const { name: TableName } = table;
+    const Key = keys.caller(session, caller.callerId);
+    const tools = JSON.stringify(caller.tools);
+    const isOffer = !withdraws(caller);
+    if (isOffer && (await countOthers(table, session, caller)) >= callersPerSessionMax) return 'full';
     // An offer does not expire: it is deleted with its session, or before it.
-    const TransactItems = [{ Put: { TableName, Item } }, whileLives(TableName, session)];
+    const write = isOffer
+      ? { Put: { TableName, Item: { ...Key, ...caller, tools } } }
+      : { Delete: { TableName, Key } };
+    const TransactItems = [write, whileLives(TableName, session)];
     const result = await transact(table, new TransactWriteCommand({ TransactItems }));
     return result === 'done' ? 'declared' : 'ended';
   },
   list: (session) => list(table, session),
-  withdraw: async (session, callerId, connectionId) => {
+  withdraw: async (session, callerId, { connectionId, offer }) => {
+    const [name, value] = offer === undefined ? ['connectionId', connectionId] : ['offer', offer];
     try {
       await table.client.send(
         new DeleteCommand({
           TableName: table.name,
           Key: keys.caller(session, callerId),
-          ConditionExpression: 'connectionId = :connection',
-          ExpressionAttributeValues: { ':connection': connectionId },
+          ConditionExpression: '#name = :value',
+          ExpressionAttributeNames: { '#name': name },
+          ExpressionAttributeValues: { ':value': value },
         }),
       );
     } catch (error) {
@@ -80,6 +85,9 @@ export const makeCallerStore = (table: Table): CallerStore => ({
     return Item?.['answer'] === undefined ? undefined : decodeStored(callerAnswerRecord, Item['answer']);
   },
 });
+
+const countOthers = async (table: Table, session: SessionId, { callerId: own }: Caller): Promise<number> =>
+  (await list(table, session)).filter(({ callerId }) => callerId !== own).length;
 
 /** The time for which an answer is kept after it has expired, in seconds. */
 const forgottenSeconds = 3600;

@@ -180,6 +180,17 @@ test('a client takes the place of one whose connection is gone, which was told t
   expect(await subscribers()).toEqual(rest.map((client) => `c${client}`));
 });
 
+test('a program withdraws its tools though the session is full, under any id', async () => {
+  const { ports } = openQuietPorts();
+  const session = newSession();
+  await ports.sessions.create(session, {});
+  for (let run = 0; run < 2 * callersPerSessionMax; run += 1) {
+    await declareTools(ports, session, offer(`run${run}`));
+    await declareTools(ports, session, { callerId: `run${run}`, tools: [] });
+  }
+  expect(await ports.callers.list(session.id)).toEqual([]);
+});
+
 test('a post that fails says nothing: the client keeps its place, and the offer is refused', async () => {
   const { declare } = await crowd('broken');
   await expect(declare('new')).rejects.toMatchObject({ code: 'resource_limit_exceeded' });

@@ -7,6 +7,7 @@ import {
   callerAnswerBytesMax,
   callersPerSessionMax,
   takenName,
+  withdraws,
 } from '../../../domain/caller-tool.ts';
 import type { ConnectionId, SessionId } from '../../../domain/ids.ts';
 import { isEnded, type Session } from '../../../domain/session.ts';
@@ -22,18 +23,21 @@ import { completeDelegatedCall, noPendingCall } from './complete-delegated-call.
 type DeclareDeps = Deps<'callers' | 'connections' | 'sockets' | 'turns' | 'world'>;
 
 export const declareTools = async (ports: DeclareDeps, session: Session, caller: Caller): Promise<void> => {
-  const { callers } = ports;
   if (session.kind !== 'agent' || isEnded(session.status)) throw takesNoTools();
-  refuseTaken(caller);
-  const others = (await callers.list(session.id)).filter(({ callerId }) => callerId !== caller.callerId);
-  const isRefused = others.length >= callersPerSessionMax || takenName(caller, others) !== undefined;
-  refuseTaken(caller, isRefused ? await withoutGone(ports, session.id, others) : others);
-  const declared = await callers.declare(session.id, caller);
+  if (!withdraws(caller)) await refuseWithoutRoom(ports, session, caller);
+  const declared = await ports.callers.declare(session.id, caller);
   if (declared === 'ended') throw takesNoTools();
   if (declared === 'full')
     throw new AppError('resource_limit_exceeded', `a session has at most ${callersPerSessionMax} callers`, {
       suggestions: ['Declare the tools under an existing caller id.'],
     });
+};
+
+const refuseWithoutRoom = async (ports: DeclareDeps, { id }: Session, caller: Caller): Promise<void> => {
+  refuseTaken(caller);
+  const others = (await ports.callers.list(id)).filter(({ callerId }) => callerId !== caller.callerId);
+  const isRefused = others.length >= callersPerSessionMax || takenName(caller, others) !== undefined;
+  refuseTaken(caller, isRefused ? await withoutGone(ports, id, others) : others);
 };
 
 /** The requests of a turn that wait for an answer of this caller. */
@@ -60,7 +64,7 @@ const withoutGone = async (
       if (connectionId === undefined || awaited.has(callerId)) return caller;
       if (!(await isGone(ports, sessionId, connectionId))) return caller;
       await ports.connections.remove(connectionId);
-      await ports.callers.withdraw(sessionId, callerId, connectionId);
+      await ports.callers.withdraw(sessionId, callerId, { connectionId });
       return undefined;
     }),
   );
@@ -145,7 +149,7 @@ export const withdrawTools = async (
     (caller) => caller.connectionId === connectionId,
   );
   if (withdrawn.length === 0) return;
-  for (const { callerId } of withdrawn) await ports.callers.withdraw(session.id, callerId, connectionId);
+  for (const { callerId } of withdrawn) await ports.callers.withdraw(session.id, callerId, { connectionId });
   // Behind that, since a call that was asked just before would wait until its time is over.
   const found = await ports.turns.getWithTurn(session.id);
   if (found === undefined) return;

@@ -6,7 +6,7 @@ A call is an event of the log, which comes once whatever happens to the connecti
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._errors import SallyportError
 from .._paths import session_path
@@ -34,7 +34,7 @@ async def answer_calls(
         named = {tool.name: tool for tool in tools}
         offered = [tool.offered() for tool in tools]
         declared = await client.request("PUT", path, {"callerId": caller_id, "tools": offered})
-        last, requests = declared["lastSeq"], declared["requests"]
+        last, requests, offer = declared["lastSeq"], declared["requests"], declared["offer"]
 
         async def answer(request_id: str, body: Answer) -> None:
             await _answer(client, f"{path}/{request_id}", body)
@@ -42,14 +42,16 @@ async def answer_calls(
         runs = AsyncToolRuns(answer)
         try:
             async for event in events:
-                if event.type == "caller_tool:request":
+                # Another program may offer a tool of the same name.
+                if event.type == "caller_tool:request" and event.data["callerId"] == caller_id:
                     request_id, tool = event.data["requestId"], named.get(event.data["name"])
                     if tool is not None and (event.seq > last or request_id in requests):
                         await runs.begin(request_id, tool, event.data["args"])
                 yield event
         finally:
             await runs.end()
-            await _withdraw(client, path, caller_id)
+            # Another program may have offered its own since.
+            await _withdraw(client, path, {"callerId": caller_id, "tools": [], "offer": offer})
     finally:
         client._followed.discard(session_id)
 
@@ -64,9 +66,9 @@ async def _answer(client: AsyncSallyport, path: str, body: Answer) -> None:
             await _answer(client, path, {"error": f"its result was refused: {error}"})
 
 
-async def _withdraw(client: AsyncSallyport, path: str, caller_id: str) -> None:
+async def _withdraw(client: AsyncSallyport, path: str, body: dict[str, Any]) -> None:
     try:
-        await client.request("PUT", path, {"callerId": caller_id, "tools": []})
+        await client.request("PUT", path, body)
     except SallyportError:
         # Tools that stay offered are replaced by the next offer, and their calls fail after their time.
         pass

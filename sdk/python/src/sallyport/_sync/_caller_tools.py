@@ -7,7 +7,7 @@ A call is an event of the log, which comes once whatever happens to the connecti
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._errors import SallyportError
 from .._paths import session_path
@@ -35,7 +35,7 @@ def answer_calls(
         named = {tool.name: tool for tool in tools}
         offered = [tool.offered() for tool in tools]
         declared = client.request("PUT", path, {"callerId": caller_id, "tools": offered})
-        last, requests = declared["lastSeq"], declared["requests"]
+        last, requests, offer = declared["lastSeq"], declared["requests"], declared["offer"]
 
         def answer(request_id: str, body: Answer) -> None:
             _answer(client, f"{path}/{request_id}", body)
@@ -43,14 +43,16 @@ def answer_calls(
         runs = ToolRuns(answer)
         try:
             for event in events:
-                if event.type == "caller_tool:request":
+                # Another program may offer a tool of the same name.
+                if event.type == "caller_tool:request" and event.data["callerId"] == caller_id:
                     request_id, tool = event.data["requestId"], named.get(event.data["name"])
                     if tool is not None and (event.seq > last or request_id in requests):
                         runs.begin(request_id, tool, event.data["args"])
                 yield event
         finally:
             runs.end()
-            _withdraw(client, path, caller_id)
+            # Another program may have offered its own since.
+            _withdraw(client, path, {"callerId": caller_id, "tools": [], "offer": offer})
     finally:
         client._followed.discard(session_id)
 
@@ -65,9 +67,9 @@ def _answer(client: Sallyport, path: str, body: Answer) -> None:
             _answer(client, path, {"error": f"its result was refused: {error}"})
 
 
-def _withdraw(client: Sallyport, path: str, caller_id: str) -> None:
+def _withdraw(client: Sallyport, path: str, body: dict[str, Any]) -> None:
     try:
-        client.request("PUT", path, {"callerId": caller_id, "tools": []})
+        client.request("PUT", path, body)
     except SallyportError:
         # Tools that stay offered are replaced by the next offer, and their calls fail after their time.
         pass
