@@ -15,7 +15,8 @@ const linesMax = 400;
 const bannedName = /(?:^|[/-])(?:utils?|helpers?|common|lib|types)(?:[./]|$)|-(?:manager|service|impl)[./]/;
 const unfinishedWork = /\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/;
 const decisionRecord = /\badr\/\d{4}-/;
-const programEntry = /^(?:functions\/[^/]+\/handler|infra\/stacks\/app|(?:.+\/)?main)\.ts$/;
+const programEntry =
+  /^(?:functions\/[^/]+\/handler\.ts|infra\/stacks\/app\.ts|(?:.+\/)?main\.ts|cli\/sallyport\.js)$/;
 /** They start other programs, whose environment is that of the shell: the linter asks each read for its reason. */
 const startsPrograms = /^operations\//;
 const ranForEachFile = /(?:\.test|\/each-test)\.ts$/;
