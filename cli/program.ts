@@ -29,8 +29,8 @@ import { webhookCommands } from './commands/webhooks.ts';
 import { workspaceCommands } from './commands/workspaces.ts';
 import { makeClient } from './runtime/client.ts';
 import { type Call, type Command, nearest, parseCommand, usageLine, usageLines } from './runtime/command.ts';
-import { requireDeployment } from './runtime/deployment.ts';
-import { isEnded, refusedToken, toFailure, wrongUsage } from './runtime/failure.ts';
+import { advised, requireDeployment } from './runtime/deployment.ts';
+import { isEnded, toFailure, wrongUsage } from './runtime/failure.ts';
 import type { Host } from './runtime/host.ts';
 import { makeOutput, type Output } from './runtime/output.ts';
 import { withWholeIds } from './runtime/session-ids.ts';
@@ -109,7 +109,7 @@ const dispatch = async (args: readonly string[], host: Host, output: Output): Pr
     const call = await withWholeIds(command, { ...parsed, host, output, client, request });
     return (await command.run(call)) ?? 0;
   } catch (error) {
-    throw found === undefined ? error : refusedToken(error, (await found).source);
+    throw found === undefined ? error : advised(error, await found);
   }
 };
 
@@ -140,9 +140,9 @@ const findCommand = (words: readonly string[]) => {
 const subcommandsOf = (first: string, group: readonly Command[]): readonly string[] =>
   group.map(({ name }) => name.slice(first.length + 1));
 
-/** An argument that looks like a mistyped subcommand is treated as one: `grants withdrw`. */
+/** An argument that looks like a mistyped subcommand is treated as one: `grants withdrw`. An id begins with hexadecimal digits. */
 const isNearSubcommand = (first: string, second: string, group: readonly Command[]): boolean =>
-  nearest(second, subcommandsOf(first, group)) !== undefined;
+  !/^[0-9a-f]{4}/i.test(second) && nearest(second, subcommandsOf(first, group)) !== undefined;
 
 const unknownSubcommand = (first: string, second: string, group: readonly Command[]) => {
   const parts = subcommandsOf(first, group);

@@ -3,14 +3,16 @@ import { api } from '#sdk/routes.ts';
 import { makeClient } from '../runtime/client.ts';
 import { type Call, type Command, none, value } from '../runtime/command.ts';
 import {
+  advised,
   deleteDeployment,
   findDeployment,
+  isLoopback,
   isToken,
   maskToken,
   readUrl,
   storeDeployment,
 } from '../runtime/deployment.ts';
-import { refusedToken, toFailure, wrongUsage } from '../runtime/failure.ts';
+import { toFailure, wrongUsage } from '../runtime/failure.ts';
 import { factLines } from '../runtime/output.ts';
 import { askLine, askSecret } from '../runtime/prompt.ts';
 
@@ -28,7 +30,7 @@ const run = async (call: Call): Promise<undefined> => {
   await makeClient({ url, token })
     .request(api.listSessions)
     .catch((error: unknown) => {
-      throw refusedToken(error, 'given');
+      throw advised(error, { url, source: 'given' });
     });
   const path = await storeDeployment(host, { url, token });
   output.result({ url, token: maskToken(token), path }, () => [
@@ -38,10 +40,6 @@ const run = async (call: Call): Promise<undefined> => {
   if (SALLYPORT_URL || SALLYPORT_TOKEN)
     output.note('SALLYPORT_URL or SALLYPORT_TOKEN is set and takes precedence over the stored values.');
 };
-
-/** Of an origin: a host may begin like a local one. */
-const isLoopback = (origin: string): boolean =>
-  /^http:\/\/(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/.test(origin);
 
 const chooseUrl = async ({
   text,

@@ -115,10 +115,15 @@ const tested = async (call: Call): Promise<number> => {
     answer.ok
       ? `${idOf(call)} works, with ${countOf(answer.tools)}${namesOf(answer.tools)}`
       : `${idOf(call)} does not work: ${answer.error}`,
-    ...(answer.httpStatus === 401 || answer.httpStatus === 403 ? [unauthorized] : []),
+    ...(answer.ok ? [] : [adviceOn(answer.httpStatus, idOf(call))]),
   ]);
   return answer.ok ? 0 : 1;
 };
+
+const adviceOn = (httpStatus: number | undefined, name: string): string =>
+  httpStatus === 401 || httpStatus === 403
+    ? unauthorized
+    : `  \`sallyport mcp info ${name}\` shows its address or its command. To change these, remove it and add it again.`;
 
 /** No program of ours signs in to a server by OAuth. */
 const unauthorized =

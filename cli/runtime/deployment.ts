@@ -5,7 +5,8 @@
  */
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { failure, wrongUsage } from './failure.ts';
+import { isLate, SallyportError } from '#sdk/errors.ts';
+import { CliFailure, failure, wrongUsage } from './failure.ts';
 import type { Host, Variables } from './host.ts';
 
 export type Deployment = { readonly url: string; readonly token: string };
@@ -84,6 +85,35 @@ export const requireDeployment = async (
   throw failure('not_logged_in', `no token for ${url}`, {
     suggestions: ['Run `sallyport login`, or set SALLYPORT_URL and SALLYPORT_TOKEN.'],
   });
+};
+
+/** Of an origin: a host may begin like a local one. */
+export const isLoopback = (origin: string): boolean =>
+  /^https?:\/\/(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/.test(origin);
+
+/** Of a token that the server refuses: the person has to know which one that is. */
+const tokenHints = {
+  environment:
+    'SALLYPORT_TOKEN of the environment is the token that was refused: set it to a valid one, or unset it.',
+  file: 'The stored token was refused: run `sallyport login` with a valid one.',
+  given:
+    'Give a valid token: `npm start` prints one, and an admin makes others with `sallyport token create`.',
+} as const;
+
+const startHint = 'Start it with `npm start`, or name another URL with `sallyport login --url <url>`.';
+const connectionHint = 'Check your connection and the URL: `sallyport login --url <url>` stores another one.';
+const whichHint = '`sallyport whoami` shows the one in use.';
+
+type Used = { readonly url: string; readonly source: keyof typeof tokenHints };
+
+/** The failure as it is, but for a token that was refused, and for a server that was not reached: only a local one can be started. */
+export const advised = (error: unknown, { url, source }: Used): unknown => {
+  if (!(error instanceof SallyportError)) return error;
+  const isUnreached = error.code === 'unreachable' && !isLate(error.cause);
+  if (!isUnreached && error.code !== 'unauthenticated') return error;
+  const hint = isLoopback(url) ? startHint : connectionHint;
+  const suggestions = [isUnreached ? `${hint} ${whichHint}` : tokenHints[source]];
+  return new CliFailure({ error: { ...error.facts, suggestions } }, { cause: error });
 };
 
 export const storeDeployment = async (host: Host, deployment: Deployment): Promise<string> => {

@@ -2,26 +2,24 @@
 import { expect, test } from 'vitest';
 import { unreachable } from '#sdk/errors.ts';
 import { refusal } from '../fixtures/fake-deployment.ts';
-import { type CliFailure, describeFailure, type ErrorBody, toFailure } from './failure.ts';
+import { advised } from './deployment.ts';
+import { describeFailure, type ErrorBody, toFailure } from './failure.ts';
 
-const url = 'http://127.0.0.1:4350';
-const bodyOf = ({ body }: CliFailure): ErrorBody => body;
+const local = 'http://127.0.0.1:4350';
+const deployed = 'https://sally.example';
+const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+const late = new DOMException('no answer in time', 'TimeoutError');
 
-test('a server that nothing reaches is to be started', () => {
-  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-  const body = bodyOf(toFailure(unreachable(url, refused)));
-  const [message, ...advice] = describeFailure(body);
-  expect(message).toBe(`sallyport: ${url} cannot be reached: nothing listens there (unreachable)`);
-  expect(advice).toEqual([expect.stringContaining('Start it with `npm start`')]);
-  expect(body.error.suggestions).toEqual([expect.stringContaining('Start it with `npm start`')]);
-});
-
-test('a server that was silent runs: the advice is to look what it did', () => {
-  const late = new DOMException('no answer in time', 'TimeoutError');
-  expect(describeFailure(bodyOf(toFailure(unreachable(url, late))))).toEqual([
-    `sallyport: ${url} did not answer in time (unreachable)`,
-    '  Check the URL. Check whether it was done. If not, send it again.',
-  ]);
+test.each([
+  { url: local, cause: refused, advice: 'Start it with `npm start`' },
+  { url: deployed, cause: refused, advice: 'Check your connection and the URL: `sallyport login' },
+  { url: local, cause: late, advice: 'Check the URL. Check whether it was done' },
+])('$url, $cause.message: $advice', ({ url, cause, advice }) => {
+  const { body } = toFailure(advised(unreachable(url, cause), { url, source: 'file' }));
+  const [message, ...lines] = describeFailure(body);
+  expect(message).toMatch(new RegExp(`^sallyport: ${url} .*\\(unreachable\\)$`));
+  expect(lines).toEqual([expect.stringContaining(advice)]);
+  expect(body.error.suggestions).toEqual([expect.stringContaining(advice)]);
 });
 
 test.each([

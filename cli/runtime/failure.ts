@@ -3,7 +3,7 @@
  *
  * A failure of the machine or of the connection gets a code of ours; a refusal keeps the server's code and message.
  */
-import { type ErrorFacts, isLate, SallyportError } from '#sdk/errors.ts';
+import { type ErrorFacts, SallyportError } from '#sdk/errors.ts';
 import { adviceOn } from '#shared/errors.ts';
 import { stripControls } from './control-characters.ts';
 
@@ -52,36 +52,13 @@ export const isEnded = ({ body }: CliFailure): boolean => body.error.code === en
 
 export const toFailure = (error: unknown): CliFailure => {
   if (error instanceof CliFailure) return error;
-  if (error instanceof SallyportError) return new CliFailure({ error: factsOf(error) }, { cause: error });
+  if (error instanceof SallyportError) return new CliFailure({ error: error.facts }, { cause: error });
   const message = error instanceof Error ? error.message : String(error);
   return failure('unexpected', message, { cause: error });
 };
 
-/** A server that was silent is there: to start one is advice only where none was reached. */
-const factsOf = (error: SallyportError): ErrorFacts =>
-  error.code === 'unreachable' && !isLate(error.cause)
-    ? { ...error.facts, suggestions: [startHint] }
-    : error.facts;
-
-/** Of a token that the server refuses: the person has to know which one that is. */
-const tokenHints = {
-  environment:
-    'SALLYPORT_TOKEN of the environment is the token that was refused: set it to a valid one, or unset it.',
-  file: 'The stored token was refused: run `sallyport login` with a valid one.',
-  given:
-    'Give a valid token: `npm start` prints one, and an admin makes others with `sallyport token create`.',
-} as const;
-
-/** The failure as it is, but for a refused token. */
-export const refusedToken = (error: unknown, source: keyof typeof tokenHints): unknown =>
-  error instanceof SallyportError && error.code === 'unauthenticated'
-    ? new CliFailure({ error: { ...error.facts, suggestions: [tokenHints[source]] } }, { cause: error })
-    : error;
-
 const limitHint =
   'List active sessions with `sallyport sessions` and end some with `sallyport stop <id…>`. With --stop, `chat` and `exec` end their own.';
-const startHint =
-  'Start it with `npm start`, or name another URL with `sallyport login --url <url>`. `sallyport whoami` shows the one in use.';
 const hints: Readonly<Record<string, string>> = {
   project_not_found: 'A project is named by its id: `sallyport projects` lists the ids and their names.',
   schedule_not_found: 'A schedule is named by its id: `sallyport schedules` lists the ids and their names.',

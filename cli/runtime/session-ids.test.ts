@@ -54,6 +54,12 @@ test('a beginning that no id has is refused, also among the archived ones', asyn
   ]);
 });
 
+test('a beginning that resembles a subcommand is no mistyped one', async () => {
+  await using machine = await logIn(lists);
+  const { stderr } = await machine.run(['snapshot', 'de1e']);
+  expect(stderr).toContain('no session has an id that begins with de1e');
+});
+
 test('several arguments are completed by one list, and an archived session is found', async () => {
   const ends: Routes = { [`DELETE /api/sessions/${one}`]: found, [`DELETE /api/sessions/${old}`]: found };
   await using machine = await logIn({ ...lists, ...ends });
