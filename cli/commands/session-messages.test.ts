@@ -20,3 +20,13 @@ test('an export is Markdown, and with --json what a program reads', async () => 
   const { code, stdout } = await there.run(['sessions', 'export', 's', '--json']);
   expect([code, JSON.parse(stdout)]).toEqual([0, { session, eventsAreMissing: false, events: [] }]);
 });
+
+test('the events of a message are named by a command that the program takes', async () => {
+  await using there = await logIn({
+    'POST /api/sessions/s/messages': { status: 202, body: { messageId: 'm', lastSeq: -1 } },
+    'GET /api/sessions/s/events?since_index=-1': { body: { events: [] } },
+  });
+  const { stdout } = await there.run(['sessions', 'message', 's', 'hi']);
+  const [, line = ''] = /`sallyport (.*)`/.exec(stdout) ?? [];
+  expect(await there.run(line.split(' '))).toMatchObject({ code: 0, stderr: '' });
+});

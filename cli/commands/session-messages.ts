@@ -23,10 +23,12 @@ const message = async (call: Call): Promise<undefined> => {
   const attachments = call.list('attach').map((path) => ({ path }));
   const body = attachments.length === 0 ? { text } : { text, attachments };
   const answer = await call.request(api.sendMessage, { ...byId(call), body });
-  call.output.result(answer, () => [
-    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
-  ]);
+  call.output.result(answer, () => [queued(idOf(call), answer.lastSeq)]);
 };
+
+/** A new session has no event yet, and `--since` takes no number before the first. */
+const queued = (id: string, lastSeq: number): string =>
+  `Queued; see \`sallyport sessions events ${id}${lastSeq < 0 ? '' : ` --since ${lastSeq}`}\`.`;
 
 const messages = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.readMessages, byId(call));
@@ -62,9 +64,7 @@ const cancelLines: Readonly<
 
 const retry = async (call: Call): Promise<undefined> => {
   const answer = await call.request(api.retryTurn, byId(call));
-  call.output.result(answer, () => [
-    `Queued; see \`sallyport sessions events ${call.positionals[0]} --since ${answer.lastSeq}\`.`,
-  ]);
+  call.output.result(answer, () => [queued(idOf(call), answer.lastSeq)]);
 };
 
 const branch = async (call: Call): Promise<undefined> => {
