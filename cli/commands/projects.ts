@@ -79,7 +79,7 @@ const create = async (call: Call): Promise<undefined> => {
   const name = call.positionals[0] ?? call.text('name');
   if (name === undefined) throw wrongUsage('a project name is required');
   const made = await call.request(api.makeProject, { body: given({ name, ...optionsOf(call) }) });
-  call.output.result(made, () => facts(made));
+  call.output.result(made, () => [made.id]);
 };
 
 const get = async (call: Call): Promise<undefined> => {
@@ -130,7 +130,7 @@ export const projectCommands: readonly Command[] = [
   {
     name: 'projects create',
     usage: `<name> ${optionUsage}`,
-    summary: 'Create a project',
+    summary: 'Create a project and print its id',
     details: projectDetails,
     options: { name: value, ...options },
     positionals: { ...oneName, min: 0 },

@@ -35,13 +35,13 @@ const shown = [
   '',
 ].join('\n');
 
-test('a schedule is created from the options, and shown', async () => {
+test('a schedule is created from the options, and its id printed', async () => {
   await using one = await loggedIn({ 'POST /api/schedules': { status: 201, body: schedule } });
   const wish = ['--cron', '0 3 * * *', '--prompt', 'tidy up', '--target', 'p1/w1', '--target', 'p2'];
   const rest = ['--overlap', 'queue', '--sessions', 'new', '--disabled'];
   expect(await one.run(['schedules', 'create', 'nightly', ...wish, ...rest])).toMatchObject({
     code: 0,
-    stdout: shown,
+    stdout: 's1\n',
   });
   expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({
     name: 'nightly',

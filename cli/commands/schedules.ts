@@ -86,7 +86,7 @@ const create = async (call: Call): Promise<undefined> => {
   const enabled = call.isSet('disabled') ? false : undefined;
   const body = given<BodyOf<typeof api.makeSchedule>>({ ...optionsOf(call), name: idOf(call), enabled });
   const made = await call.request(api.makeSchedule, { body });
-  call.output.result(made, () => facts(made));
+  call.output.result(made, () => [made.id]);
 };
 
 const change = async (call: Call, body: ScheduleChange): Promise<undefined> => {

@@ -19,7 +19,7 @@ test('a snapshot is made, listed, restored and deleted', async () => {
     },
     [`DELETE /api/sessions/s/snapshots/${id}`]: { status: 204, body: '' },
   });
-  expect((await there.run(['snapshot', 's', '--name', 'first'])).stdout).toContain('first');
+  expect((await there.run(['snapshot', 's', '--name', 'first'])).stdout).toBe(`${id}\n`);
   expect((await there.run(['snapshots', 's'])).stdout).toContain('No snapshots.');
   expect((await there.run(['snapshots', 's', '--all'])).stdout).toBe(
     [`${'ID'.padEnd(id.length)}  NAME   MADE  FILES  BYTES`, `${id}  first  T     2      9`, ''].join('\n'),
@@ -74,7 +74,7 @@ test('a fork takes a snapshot or a session, not both and not neither', async () 
       return { status: 201, body: { id: 'f', kind: 'execution', workspace: 'w' } };
     },
   });
-  expect((await there.run(['fork', id])).code).toBe(0);
+  expect(await there.run(['fork', id])).toMatchObject({ code: 0, stdout: 'f\n' });
   expect((await there.run(['fork', '--session', 's', '--agent', '--project', 'p'])).code).toBe(0);
   expect(made).toEqual([
     { kind: 'execution', from: { snapshot: id } },

@@ -9,21 +9,12 @@ import { api, type Session, type Snapshot } from '#sdk/routes.ts';
 import { isUuid } from '#shared/domain/ids.ts';
 import { byId, type Call, type Command, flag, given, oneSession, value } from '../runtime/command.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
-import { factLines, tableLines } from '../runtime/output.ts';
-
-const facts = ({ id, name, at, files, bytes }: Snapshot): readonly string[] =>
-  factLines([
-    ['id', id],
-    ['name', name],
-    ['made', at],
-    ['files', files],
-    ['bytes', bytes],
-  ]);
+import { tableLines } from '../runtime/output.ts';
 
 const make = async (call: Call): Promise<undefined> => {
   const body = given<BodyOf<typeof api.makeSnapshot>>({ name: call.text('name') });
   const made = await call.request(api.makeSnapshot, { ...byId(call), body });
-  call.output.result(made, () => facts(made));
+  call.output.result(made, () => [made.id]);
 };
 
 const list = async (call: Call): Promise<undefined> => {
@@ -100,13 +91,7 @@ const fork = async (call: Call): Promise<undefined> => {
         })
       : cause;
   });
-  call.output.result(made, () =>
-    factLines([
-      ['id', made.id],
-      ['kind', made.kind],
-      ['workspace', made.workspace],
-    ]),
-  );
+  call.output.result(made, () => [made.id]);
 };
 
 const two = { min: 2, max: 2, names: ['session', 'snapshot or its name'], sessions: 1 };
@@ -115,7 +100,7 @@ export const snapshotCommands: readonly Command[] = [
   {
     name: 'snapshot',
     usage: '<session> [--name <text>]',
-    summary: 'Keep the files of a session as they are now',
+    summary: 'Keep the files of a session as they are now, and print the id',
     options: { name: value },
     positionals: oneSession,
     run: make,
@@ -145,7 +130,7 @@ export const snapshotCommands: readonly Command[] = [
   {
     name: 'fork',
     usage: '<snapshot> | --session <session> [--agent] [--project <id>]',
-    summary: 'Begin a session with the files of a snapshot or of another session',
+    summary: 'Begin a session with the files of a snapshot or of another session, and print its id',
     options: { session: value, agent: flag, project: value },
     positionals: { min: 0, max: 1, names: ['snapshot'] },
     run: fork,

@@ -67,7 +67,7 @@ const create = async (call: Call): Promise<undefined> => {
     source: call.text('source'),
   });
   const made = await client.request(api.makeWorkspace, { params, body });
-  call.output.result(made, () => facts(made));
+  call.output.result(made, () => [made.id]);
 };
 
 const get = async (call: Call): Promise<undefined> => {
@@ -96,7 +96,7 @@ export const workspaceCommands: readonly Command[] = [
   {
     name: 'workspaces create',
     usage: '[id] [--external-id <text>] [--source <text>] [--project <id>]',
-    summary: 'Create a workspace, with your id or a generated one',
+    summary: 'Create a workspace, with your id or a generated one, and print that',
     options: { 'external-id': value, source: value, ...project },
     positionals: { ...oneId, min: 0 },
     run: create,
