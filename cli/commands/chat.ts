@@ -1,7 +1,6 @@
 /** `chat`: talks to an agent. With a message as argument or on stdin it prints the answer and exits. */
 import type { FrameOf } from '#sdk/frames.ts';
 import { api } from '#sdk/routes.ts';
-import type { Sallyport } from '#sdk/sallyport.ts';
 import type { Completion, MessageChoices } from '../conversation/conversation.ts';
 import { type Chat, openChat } from '../conversation/open-chat.ts';
 import { abortable } from '../runtime/abort.ts';
@@ -9,17 +8,19 @@ import { type Call, type Command, flag, given, value } from '../runtime/command.
 import { adviceFor, exitCodes, wrongUsage } from '../runtime/failure.ts';
 import type { Output } from '../runtime/output.ts';
 import { readPiped } from '../runtime/prompt.ts';
-import { namedChoices, newSessionOf, newSessionOptions, newSessionUsage } from './new-session.ts';
+import { newSessionOf, newSessionOptions, newSessionUsage, refuseBesideSession } from './new-session.ts';
 import { endingSession, makeSession } from './session-end.ts';
 
 const messageBytesMax = 1_048_576;
 
 const run = async (call: Call): Promise<number> => {
   const isTerminal = call.host.stdin.isTTY === true;
+  refuseBesideSession(call, ['model', 'thinking']);
   const message = await readMessage(call, isTerminal);
   const client = await call.client();
   const named = call.text('session');
-  if (named !== undefined) await checkSession(call, client, named);
+  // A refused handshake gives no reason, but the same request by REST does.
+  if (named !== undefined) await client.request(api.showSession, { params: { id: named } });
   let sessionId = named;
   const work = async (): Promise<number> => {
     const abort = abortable(call.host, 'the chat did not begin');
@@ -64,14 +65,6 @@ const readMessage = async ({ positionals, host, output }: Call, isTerminal: bool
   const piped = (await readPiped(host, messageBytesMax)).trim();
   if (piped === '') throw wrongUsage('a message is required, as an argument or on stdin');
   return piped;
-};
-
-const checkSession = async (call: Call, client: Sallyport, id: string): Promise<void> => {
-  const { model: _model, thinking: _thinking, ...options } = namedChoices(call);
-  const [conflicting] = Object.keys(options);
-  if (conflicting !== undefined) throw wrongUsage(`--${conflicting} cannot be combined with --session`);
-  // A refused handshake gives no reason, but the same request by REST does.
-  await client.request(api.showSession, { params: { id } });
 };
 
 const answerOnce = async ({ call, sessionId, talk, failed }: Chat, message: string): Promise<number> => {

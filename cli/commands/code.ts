@@ -8,27 +8,25 @@ import { join, resolve } from 'node:path';
 import type { BodyOf } from '#sdk/route.ts';
 import { api, type CodeResult } from '#sdk/routes.ts';
 import { abortable } from '../runtime/abort.ts';
-import {
-  type Call,
-  type Command,
-  flag,
-  given,
-  pairsOf,
-  value,
-  values,
-  wholeNumber,
-} from '../runtime/command.ts';
+import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { readPiped } from '../runtime/prompt.ts';
+import {
+  networkDetail,
+  newSandboxOptions,
+  newSandboxUsage,
+  newSessionOf,
+  refuseBesideSession,
+} from './new-session.ts';
 import { endingSession, makeSession } from './session-end.ts';
 
 type Bundle = CodeResult['results'][number];
 type Options = Omit<BodyOf<typeof api.runCode>, 'code'>;
-type NewOptions = BodyOf<typeof api.makeSession>;
 
 const codeBytesMax = 1_048_576;
 
 const run = async (call: Call): Promise<number> => {
+  refuseBesideSession(call, []);
   const [text = '-'] = call.positionals;
   const code = text === '-' ? await readPiped(call.host, codeBytesMax) : text;
   const timeoutSeconds = wholeNumber(call.text('timeout'), 'timeout');
@@ -59,14 +57,10 @@ const run = async (call: Call): Promise<number> => {
   }
 };
 
-const newSession = async (call: Call, signal: AbortSignal): Promise<string> => {
-  const env = call.list('env');
-  const options = given<NewOptions>({
-    project: call.text('project'),
-    template: call.text('language'),
-    env: env.length === 0 ? undefined : pairsOf(env, '=', 'env'),
-  });
-  return makeSession(call, { kind: 'execution', ...options }, signal);
+/** Without a template it has that of the language. */
+const newSession = (call: Call, signal: AbortSignal): Promise<string> => {
+  const language = given<{ readonly template?: string }>({ template: call.text('language') });
+  return makeSession(call, { kind: 'execution', ...language, ...newSessionOf(call) }, signal);
 };
 
 const print = async (call: Call, result: CodeResult): Promise<void> => {
@@ -121,21 +115,20 @@ const isBase64 = (mime: string, data: unknown): boolean =>
 
 export const codeCommand: Command = {
   name: 'code',
-  usage:
-    '[--session <id>] [--language python|node] [--context <name>] [--timeout <seconds>] [--project <id>] [--env <NAME>=<value>…] [--save <folder>] [--stop] [code or -]',
+  usage: `[--session <id>] [--language python|node] [--context <name>] [--timeout <seconds>] ${newSandboxUsage} [--save <folder>] [--stop] [code or -]`,
   summary: 'Run code and print its output and results',
   details: [
     'Variables last from call to call in a context: `default`, or the one that --context names. Without code, or with -,',
     'the code is read from stdin. --save writes every form of a result to a file. A new session stays active for --session',
     'until its idle timeout; --stop ends the session immediately.',
+    networkDetail,
   ],
   options: {
     session: value,
     language: value,
     context: value,
     timeout: value,
-    project: value,
-    env: values,
+    ...newSandboxOptions,
     save: value,
     stop: flag,
   },

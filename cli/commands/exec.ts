@@ -9,13 +9,21 @@ import { api } from '#sdk/routes.ts';
 import { callTool, type ToolOutput } from '#sdk/tool-call.ts';
 import type { ExecutionResult } from '#shared/contracts/tools/mcp-tools.ts';
 import { isUuid } from '#shared/domain/ids.ts';
+import { languages } from '#shared/domain/template.ts';
 import { abortable } from '../runtime/abort.ts';
 import { type Call, type Command, flag, given, value, wholeNumber } from '../runtime/command.ts';
 import { makeStripper } from '../runtime/control-characters.ts';
 import { failure, wrongUsage } from '../runtime/failure.ts';
 import { readPiped } from '../runtime/prompt.ts';
 import { followPieces } from './live-output.ts';
-import { endingSession } from './session-end.ts';
+import {
+  networkDetail,
+  newSandboxOptions,
+  newSandboxUsage,
+  newSessionOf,
+  refuseBesideSession,
+} from './new-session.ts';
+import { endingSession, makeSession } from './session-end.ts';
 
 type Program = { readonly name: string; readonly args: Readonly<Record<string, unknown>> };
 const streamNames = ['stdout', 'stderr'] as const;
@@ -24,28 +32,30 @@ type StreamName = (typeof streamNames)[number];
 const codeBytesMax = 128 * 1024;
 
 const run = async (call: Call): Promise<number> => {
+  // The template also names the language of code, and variables may be those of one call.
+  refuseBesideSession(call, ['template', 'env']);
   const { name, args } = await programOf(call);
-  const options = given<Record<string, unknown>>({
-    session_id: call.text('session'),
-    template: call.text('template'),
-    flavor: call.text('flavor'),
-    timeout: wholeNumber(call.text('timeout'), 'timeout'),
-    project_id: call.text('project'),
-  });
+  const timeout = wholeNumber(call.text('timeout'), 'timeout');
+  const named = newSessionOf(call);
   const client = await call.client();
   const abort = abortable(call.host, 'the call was cancelled');
   const printer = makePrinter(call);
   let sessionId = call.text('session');
   const work = async (): Promise<number> => {
-    const result = await callTool<ExecutionResult>(client, {
+    const isMade = sessionId === undefined && isBeyondTool(named);
+    if (isMade) sessionId = await makeSession(call, { kind: 'execution', ...named }, abort.signal);
+    abort.signal.throwIfAborted();
+    const place = isMade ? {} : placeOf(call);
+    const answer = await callTool<ExecutionResult>(client, {
       name,
-      args: { ...args, ...options },
+      args: { ...args, ...given<Record<string, unknown>>({ session_id: sessionId, ...place, timeout }) },
       signal: abort.signal,
       onOutput: printer.onOutput,
       onSession: (id) => {
         sessionId = id;
       },
     }).catch((cause: unknown) => refuseAgent(call, cause));
+    const result = { ...answer, session_created: call.text('session') === undefined };
     sessionId = result.session_id;
     const cut = await printer.finish(result);
     if (!call.output.isJson) explain(call, result, cut);
@@ -57,6 +67,17 @@ const run = async (call: Call): Promise<number> => {
     abort.release();
   }
 };
+
+/** The tool makes a session by itself, but with none of these. */
+const isBeyondTool = ({ template, env, network }: ReturnType<typeof newSessionOf>): boolean =>
+  env !== undefined ||
+  network !== undefined ||
+  (template !== undefined && !languages.some((language) => language === template));
+
+const placeOf = ({ text, list }: Call): object => ({
+  ...{ template: text('template'), flavor: text('flavor'), project_id: text('project') },
+  env: list('env').length === 0 ? undefined : list('env'),
+});
 
 /** The server names what a client of `/mcp` can do; here other commands work in the session of an agent. */
 const refuseAgent = async (call: Call, cause: unknown): Promise<never> => {
@@ -125,7 +146,7 @@ const cleanerOf = (isTerminal: boolean | undefined) =>
 
 /** Prints what the program cannot report itself: lost output, the reason of a kill, lost variables, the session of its files. */
 const explain = (call: Call, result: ExecutionResult, cut: readonly StreamName[]): void => {
-  const { output, isSet, text, host } = call;
+  const { output, isSet, host } = call;
   for (const stream of cut) output.note(cutNote(call, result, stream));
   // A pipe or a file shows it nowhere else.
   for (const stream of streamNames)
@@ -137,7 +158,7 @@ const explain = (call: Call, result: ExecutionResult, cut: readonly StreamName[]
   const isOurs =
     error !== undefined && error.type !== 'runtime_error' && error.type !== 'code_execution_error';
   if (isOurs) output.note([`sallyport: ${error.message} (${error.type})`, ...error.suggestions].join('\n  '));
-  if (session_created && !isSet('stop') && text('session') === undefined && host.stderr.isTTY === true)
+  if (session_created && !isSet('stop') && host.stderr.isTTY === true)
     output.note(`The session stays active: reuse it with --session ${session_id}`);
 };
 
@@ -155,23 +176,15 @@ const usage = 'exec [--session <id>] [--stop] (--code <text or -> | -- <command�
 
 export const execCommand: Command = {
   name: 'exec',
-  usage:
-    '[--session <id>] [--template <name>] [--flavor <f>] [--timeout <seconds>] [--project <id>] [--stop] (--code <text or -> | -- <command…>)',
+  usage: `[--session <id>] [--timeout <seconds>] ${newSandboxUsage} [--stop] (--code <text or -> | -- <command…>)`,
   summary: 'Run a command or code in a sandbox and exit with its code',
   details: [
     'One argument after -- is a shell command line; several are a program and its arguments, without a shell.',
     '--code - reads the code from stdin. A new session stays active for --session until its idle timeout;',
-    '--stop ends it immediately.',
+    '--stop ends it immediately. --env beside --session counts for this call alone. The program has no input.',
+    networkDetail,
   ],
-  options: {
-    session: value,
-    template: value,
-    flavor: value,
-    timeout: value,
-    project: value,
-    code: value,
-    stop: flag,
-  },
+  options: { session: value, timeout: value, ...newSandboxOptions, code: value, stop: flag },
   positionals: { min: 0, max: 1000 },
   run,
 };

@@ -67,6 +67,19 @@ test('the network of a session is shown with the hosts that it reached', async (
   expect((await there.run(['network', 'n'])).stdout).toContain('No connections yet.');
 });
 
+test('the address of a preview has a ticket, and a port that is none is refused', async () => {
+  await using there = await logIn({});
+  const url = `${there.fake.url}/api/sessions/s/ports/3000/?ticket=t`;
+  expect(await there.run(['preview', 's', '3000'])).toEqual({
+    ...{ code: 0, stdout: `${url}\n` },
+    stderr: 'Open it in a browser within 60 s; it opens once.\n',
+  });
+  const { stdout } = await there.run(['preview', 's', '3000', '--json']);
+  expect(JSON.parse(stdout)).toEqual({ url, expiresInSeconds: 60 });
+  const wrong = await there.run(['preview', 's', 'http']);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('<port> must be a whole number') });
+});
+
 test('a log whose beginning is no longer kept is said to be cut, and where the rest is', async () => {
   const data = { host: 'a.org', port: 443, allowed: true, bytesIn: 20, bytesOut: 10, connections: 2 };
   const events = [{ index: 40, type: 'egress', at: 'T', data, sessionId: 's' }];

@@ -6,16 +6,19 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { ConnectionState } from '#sdk/connection.ts';
-import type { BodyOf } from '#sdk/route.ts';
-import type { api } from '#sdk/routes.ts';
 import type { Sandbox } from '#sdk/sandbox.ts';
 import type { SandboxProcess } from '#sdk/sandbox-processes.ts';
 import type { Terminal } from '#sdk/terminal.ts';
-import { type Call, type Command, given, value } from '../runtime/command.ts';
+import { type Call, type Command, value } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
 import type { Host } from '../runtime/host.ts';
-
-type NewOptions = Omit<BodyOf<typeof api.makeSession>, 'kind' | 'from'>;
+import {
+  networkDetail,
+  newSandboxOptions,
+  newSandboxUsage,
+  newSessionOf,
+  refuseBesideSession,
+} from './new-session.ts';
 
 const leaveKey = 0x1d;
 const colsDefault = 80;
@@ -25,8 +28,11 @@ const run = async (call: Call): Promise<number> => {
   const { host, output } = call;
   if (host.stdin.isTTY !== true || host.stdout.isTTY !== true)
     throw wrongUsage('shell needs a terminal', ['Use `sallyport exec` in scripts.']);
-  const sandbox = await openSandbox(call);
+  refuseBesideSession(call, []);
   const attached = call.text('attach');
+  if (attached !== undefined && (call.text('session') === undefined || call.positionals.length > 0))
+    throw wrongUsage('--attach needs --session, and no command');
+  const sandbox = await openSandbox(call);
   const process =
     attached === undefined
       ? await sandbox.processes.start(call.positionals[0] ?? 'bash', { pty: sizeOf(host) })
@@ -74,8 +80,7 @@ const openSandbox = async (call: Call): Promise<Sandbox> => {
   const { sandboxes } = await call.client();
   const id = call.text('session');
   if (id !== undefined) return sandboxes.get(id);
-  const options = given<NewOptions>({ project: call.text('project'), template: call.text('template') });
-  const sandbox = await sandboxes.create(options);
+  const sandbox = await sandboxes.create(newSessionOf(call));
   call.output.note(`Session ${sandbox.id}. Ctrl-] leaves the terminal running.`);
   return sandbox;
 };
@@ -150,13 +155,14 @@ const followSize = (host: Host, terminal: Terminal): (() => void) => {
 
 export const shellCommand: Command = {
   name: 'shell',
-  usage: '[--session <id>] [--attach <process>] [--project <id>] [--template <name>] [command]',
+  usage: `[--session <id> [--attach <process>]] ${newSandboxUsage} [command]`,
   summary: 'Open a terminal in a sandbox',
   details: [
     'Runs bash, or another command, on a terminal in the sandbox of the session; without --session in a new one.',
     'Ctrl-] leaves it running, and --attach returns to it. The exit code is that of the command.',
+    networkDetail,
   ],
-  options: { session: value, attach: value, project: value, template: value },
+  options: { session: value, attach: value, ...newSandboxOptions },
   positionals: { min: 0, max: 1 },
   run,
 };

@@ -7,6 +7,8 @@ test.each([
   ['chta', 'chat'],
   ['mpc', 'mcp'],
   ['banana', undefined],
+  ['ps', 'sessions'],
+  ['run', 'exec'],
 ])('%s is interpreted as %s', (word, meant) => {
   expect(nearest(word, ['chat', 'sessions', 'mcp', 'exec'])).toBe(meant);
 });
@@ -14,9 +16,19 @@ test.each([
 test.each([
   ['show', 'get'],
   ['rm', 'delete'],
+  ['kill', 'delete'],
   ['stpo', 'stop'],
 ])('%s among the words of sessions is interpreted as %s', (word, meant) => {
   expect(nearest(word, ['create', 'list', 'get', 'stop', 'delete'])).toBe(meant);
+});
+
+test('a command that removes is meant by the word of another one', () => {
+  const wordsFor = (group: string) =>
+    commands.flatMap(({ name }) => name.split(' ').slice(name.startsWith(group) ? 1 : 2));
+  for (const word of ['delete', 'rm', 'kill'])
+    expect(['mcp', 'token', 'sessions'].map((group) => nearest(word, wordsFor(group)))).toEqual([
+      ...['remove', 'revoke', 'stop'],
+    ]);
 });
 
 test('a time has a unit, or is one of seconds', () => {

@@ -59,7 +59,7 @@ export const oneName = { ...one, names: ['name'] };
 export const oneSession = { ...one, names: ['session'], sessions: 1 };
 /** In a group of commands that are all about sessions. */
 export const oneSessionId = { ...oneId, sessions: 1 };
-/** A path in a session, which is judged by the server. */
+/** A path or a port in a session, which is judged by the server. */
 export const sessionAndPath = { min: 2, max: 2, names: ['session'], sessions: 1 };
 
 /** The first argument, and the request about the thing with this id. */
@@ -201,11 +201,11 @@ const checkNames = (
 
 export const usageLine = ({ name, usage }: Command): string => `Usage: sallyport ${name} ${usage}`.trimEnd();
 
-/** Reads a whole number; anything else is wrong usage. */
-export const wholeNumber = (text: string | undefined, option: string): number | undefined => {
+/** Reads a whole number of an option, or of an `<argument>`; anything else is wrong usage. */
+export const wholeNumber = (text: string | undefined, name: string): number | undefined => {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw wrongUsage(`--${option} must be a whole number, not '${text}'`);
+  throw wrongUsage(`${name.startsWith('<') ? '' : '--'}${name} must be a whole number, not '${text}'`);
 };
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
@@ -243,21 +243,25 @@ const editDistance = (from: string, to: string): number => {
   return row[to.length] ?? 0;
 };
 
-/** Words of other clients: by its letters alone, `show` is nearest to `stop`. */
-const otherWords: ReadonlyMap<string, string> = new Map([
-  ['show', 'get'],
-  ['ls', 'list'],
-  ['rm', 'delete'],
-  ['remove', 'delete'],
-  ['new', 'create'],
-  ['add', 'create'],
-  ['edit', 'update'],
-]);
+/** Words of one meaning, also those of other clients: by its letters alone, `show` is nearest to `stop`. */
+const synonyms: readonly (readonly string[])[] = [
+  ['get', 'info', 'show', 'describe'],
+  ['list', 'ls', 'ps', 'sessions'],
+  ['delete', 'remove', 'revoke', 'rm', 'stop', 'kill'],
+  ['create', 'add', 'new'],
+  ['update', 'edit'],
+  ['exec', 'run'],
+  ['shell', 'ssh', 'connect', 'console'],
+  ['events', 'logs'],
+  ['preview', 'open', 'url', 'port'],
+  ['files', 'cp'],
+];
 
 /** The candidate of the same meaning, or the one with the fewest edits, if it is near enough to be a typing error. */
 export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
-  const same = otherWords.get(word);
-  if (same !== undefined && candidates.includes(same)) return same;
+  const meant = synonyms.find((words) => words.includes(word)) ?? [];
+  const same = meant.find((other) => candidates.includes(other));
+  if (same !== undefined) return same;
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .toSorted((one, other) => one.edits - other.edits);

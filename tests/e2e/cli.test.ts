@@ -62,7 +62,7 @@ test('exec returns the streams and the exit code of the program, and keeps the s
   expect((await sallyport(['exec', '--session', id, '--code', '-'], 'print(1 + 1)')).stdout).toBe('2\n');
   const large = await sallyport(['exec', '--session', id, '--', 'seq 1 30000']);
   expect(large.stdout.split('\n')).toHaveLength(30_001);
-  const { code, stderr } = await sallyport(['exec', '--session', id, '--flavor', 'gigantic', '--', 'true']);
+  const { code, stderr } = await sallyport(['exec', '--flavor', 'gigantic', '--', 'true']);
   expect([code, stderr]).toEqual([1, expect.stringContaining('(invalid_flavor)')]);
   const listed = await sallyport(['sessions']);
   expect(listed.stdout).toContain(id);
