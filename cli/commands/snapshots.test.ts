@@ -76,9 +76,11 @@ test('a fork takes a snapshot or a session, not both and not neither', async () 
   });
   expect(await there.run(['fork', id])).toMatchObject({ code: 0, stdout: 'f\n' });
   expect((await there.run(['fork', '--session', 's', '--agent', '--project', 'p'])).code).toBe(0);
+  expect((await there.run(['fork', id, '--template', 'node', '--flavor', 'large'])).code).toBe(0);
   expect(made).toEqual([
     { kind: 'execution', from: { snapshot: id } },
     { kind: 'agent', from: { session: 's' }, project: 'p' },
+    { kind: 'execution', from: { snapshot: id }, template: 'node', flavor: 'large' },
   ]);
   expect((await there.run(['fork'])).code).toBe(2);
   expect((await there.run(['fork', id, '--session', 's'])).code).toBe(2);

@@ -80,7 +80,9 @@ const fork = async (call: Call): Promise<undefined> => {
     ]);
   const kind: Session['kind'] = call.isSet('agent') ? 'agent' : 'execution';
   const body = {
-    ...given<BodyOf<typeof api.makeSession>>({ project: call.text('project') }),
+    ...given<BodyOf<typeof api.makeSession>>({
+      ...{ project: call.text('project'), template: call.text('template'), flavor: call.text('flavor') },
+    }),
     kind,
     from: snapshot === undefined ? { session } : { snapshot },
   };
@@ -129,9 +131,12 @@ export const snapshotCommands: readonly Command[] = [
   },
   {
     name: 'fork',
-    usage: '<snapshot> | --session <session> [--agent] [--project <id>]',
+    usage: '<snapshot> | --session <session> [--agent] [--project <id>] [--template <name>] [--flavor <f>]',
     summary: 'Begin a session with the files of a snapshot or of another session, and print its id',
-    options: { session: value, agent: flag, project: value },
+    details: [
+      'The fork of a session has its project, template, flavor and network, unless an option names others; that of a snapshot has those of its project.',
+    ],
+    options: { session: value, agent: flag, project: value, template: value, flavor: value },
     positionals: { min: 0, max: 1, names: ['snapshot'] },
     run: fork,
   },

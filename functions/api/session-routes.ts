@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type * as z from 'zod';
 import type { AuditDeps, Deps, SessionDeps, StopDeps } from '#shared/application/deps.ts';
-import { branchSession } from '#shared/application/session/branch-session.ts';
+import { branchSession, forkSession } from '#shared/application/session/branch-session.ts';
 import { changeBudget } from '#shared/application/session/change-budget.ts';
 import { changeNetwork } from '#shared/application/session/change-network.ts';
 import { changeSession } from '#shared/application/session/change-session.ts';
@@ -16,7 +16,6 @@ import {
 import { listSessions } from '#shared/application/session/list-sessions.ts';
 import { resumeSession } from '#shared/application/session/resume-session.ts';
 import { showTree } from '#shared/application/session/show-tree.ts';
-import { forkSource } from '#shared/application/snapshot/fork-source.ts';
 import { declareTools, refuseTaken } from '#shared/application/turn/requests/caller-tools.ts';
 import { endSession } from '#shared/application/turn/requests/end-session.ts';
 import {
@@ -257,8 +256,7 @@ const make = (
     const { messageId, files } = from;
     return branchSession(ports, { ...request, of: { session: from.session as SessionId, messageId, files } });
   }
-  const sourceIn = from && forkSource(ports, request.principal, from);
-  return createSession(ports, { ...request, ...(sourceIn === undefined ? {} : { sourceIn }) });
+  return from === undefined ? createSession(ports, request) : forkSession(ports, { ...request, of: from });
 };
 
 /** Checked before a session is created for it. */

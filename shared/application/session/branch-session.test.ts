@@ -7,7 +7,7 @@ import type { MessageId, ProjectId, SessionId } from '../../domain/ids.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
 import type { Session } from '../../domain/session.ts';
-import { branchSession } from './branch-session.ts';
+import { branchSession, forkSession } from './branch-session.ts';
 import type { SessionOptions } from './new-session.ts';
 
 const answer = 'a1' as MessageId;
@@ -71,4 +71,39 @@ test.each<[string, SessionOptions, Pick<Session, 'provider' | 'model'>]>([
   ['a model alone', { model: 'claude-other' }, { provider: 'anthropic', model: 'claude-other' }],
 ])('a branch whose request names %s has a model of its provider', async (_, options, expected) => {
   expect(await branchOf({ options })).toMatchObject(expected);
+});
+
+const unlisted = { allow: ['one.example.com'] };
+
+/** A fork of a session that has a template, a size and a network of its own, in a project that is not the caller's. */
+const forkOf = async (options: SessionOptions, source: Partial<Session> = {}) => {
+  const { ports } = openQuietPorts();
+  const other = newSession({
+    ...{ project: crypto.randomUUID() as ProjectId, template: 'node', flavor: 'large' },
+    ...{ approvals: 'auto', ...source },
+  });
+  const { owner, project: id } = other;
+  const network = { allow: ['one.example.com', 'two.example.com'] };
+  await ports.projects.create({ id, owner, name: 'p', createdAt: 0, network });
+  await ports.sessions.create(other, { workspace: workspaceOf(other) });
+  const made = await forkSession(ports as never, {
+    ...{ id: crypto.randomUUID() as SessionId, options, of: { session: other.id } },
+    principal: { owner, scope: 'admin', tokenHash: 'hash' },
+    defaults: { provider: 'demo', flavor: 'micro', template: 'python', lifetimes: ports.lifetimes },
+  });
+  return { made, other };
+};
+
+test.each<[string, SessionOptions, Partial<Session>]>([
+  ['nothing', {}, { template: 'node', flavor: 'large' }],
+  ['a template', { template: 'python' }, { template: 'python', flavor: 'large' }],
+  ['a size', { flavor: 'small' }, { template: 'node', flavor: 'small' }],
+  ['hosts', { network: unlisted }, { template: 'node', network: unlisted }],
+])('a fork whose request names %s has the rest of the sandbox of its source', async (_, options, is) => {
+  const { made, other } = await forkOf(options);
+  expect(made).toMatchObject({ ...is, project: other.project, approvals: 'ask' });
+});
+
+test.each([undefined, unlisted])('a fork has no more of a network than its source, %j', async (network) => {
+  expect((await forkOf({}, network === undefined ? {} : { network })).made?.network).toEqual(network);
 });

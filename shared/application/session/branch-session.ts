@@ -1,5 +1,6 @@
 /**
- * Branches a conversation: a new session with the settings of another, its messages up to one, and the files of that time.
+ * Branches a conversation: a new session with the settings of another, its messages up to one, and the files of that time. A fork
+ * has the files alone, and the sandbox that they were made for.
  *
  * Grants, tools of its clients and what was spent are not taken over, nor is the program that carried its turns: only the
  * built-in loop reads the copied messages. A function that dies on the way leaves a session without the conversation.
@@ -11,8 +12,10 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import { sessionNotFound } from '../access/find-session.ts';
+import { requireReach } from '../access/require-permission.ts';
 import type { Deps, SessionDeps } from '../deps.ts';
 import { type BranchOf, branchFiles, readBranch } from '../snapshot/branch-source.ts';
+import { type ForkOf, forkSource } from '../snapshot/fork-source.ts';
 import type { SnapshotDeps } from '../snapshot/manage-snapshots.ts';
 import { createSession } from './create-session.ts';
 import type { SessionDefaults, SessionOptions } from './new-session.ts';
@@ -63,25 +66,38 @@ export const branchSession = async (
   return continued ?? sessions.get(id);
 };
 
+/** Of a session, in its project and with its template, flavor and network, where the request leaves them out. */
+export const forkSession = async (
+  ports: SessionDeps & SnapshotDeps,
+  { of, options, ...request }: Omit<BranchRequest, 'of'> & { readonly of: ForkOf },
+): Promise<Session | undefined> => {
+  const { principal } = request;
+  const other = of.session === undefined ? undefined : await ports.sessions.get(of.session as SessionId);
+  if (of.session !== undefined && other === undefined) throw sessionNotFound();
+  if (other !== undefined) requireReach(principal, other, { intent: 'read', notFound: sessionNotFound });
+  return createSession(ports, {
+    ...request,
+    options: { ...(other && sandboxOf(other)), ...withoutAbsent(options) },
+    sourceIn: forkSource(ports, principal, of),
+  });
+};
+
+/** A network that was narrowed stays so. */
+const sandboxOf = (session: Session): SessionOptions => {
+  const { project, template, flavor, network = null } = session;
+  return { project, template, flavor, network };
+};
+
 const settingsOf = (session: Session, asked: SessionOptions): SessionOptions => {
-  const { project, provider, flavor, template, approvals, thinking, allowSmallerFlavor } = session;
+  const { provider, approvals, thinking, allowSmallerFlavor } = session;
   const hasOtherProvider = asked.provider !== undefined && decodeProvider(asked.provider) !== provider;
-  const {
-    labels,
-    idleMs,
-    lifetimeMs,
-    cwd,
-    network = null,
-    disabledTools,
-    allowedTools,
-    effects,
-    limits,
-  } = session;
+  const { labels, idleMs, lifetimeMs, cwd, disabledTools, allowedTools, effects, limits } = session;
   return {
-    ...{ project, provider, flavor, template, approvals, thinking, allowSmallerFlavor, runtime: 'builtin' },
+    ...sandboxOf(session),
+    ...{ provider, approvals, thinking, allowSmallerFlavor, runtime: 'builtin' },
     // Another provider does not know the model.
     ...(hasOtherProvider ? {} : { model: session.model }),
-    ...{ labels, cwd, network, disabledTools, allowedTools, effects },
+    ...{ labels, cwd, disabledTools, allowedTools, effects },
     ...(idleMs === undefined ? {} : { idleSeconds: idleMs / 1000 }),
     ...(limits?.ownCostUsdMax === undefined ? {} : { maxCostUsd: limits.ownCostUsdMax }),
     ...(lifetimeMs === undefined ? {} : { lifetimeSeconds: lifetimeMs / 1000 }),
