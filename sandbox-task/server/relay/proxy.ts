@@ -12,7 +12,6 @@ import {
   type RequestOptions,
   type Server,
   type ServerResponse,
-  STATUS_CODES,
 } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -166,7 +165,8 @@ const refuse = (response: ServerResponse, cause: unknown): void => {
 const refusalText = (cause: unknown): string => {
   const { status, message } = refusalOf(cause);
   const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    // Of the answer to CONNECT most programs show this line alone.
+    `HTTP/1.1 ${status} ${message.replaceAll(/[^ -~]/g, '')}`,
     'content-type: text/plain; charset=utf-8',
     `content-length: ${Buffer.byteLength(message) + 1}`,
     'connection: close',

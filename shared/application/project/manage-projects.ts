@@ -79,7 +79,7 @@ const readFor = (change: ProjectChange, before: Project) => ({
 
 /** The operator's list bounds every project's. */
 const refuseBeyondCeiling = ({ egressCeiling }: ProjectDeps, network: Network | null | undefined): void => {
-  if (network) refuseBeyond(network, egressCeiling, 'EGRESS_ALLOW of the deployment does not contain');
+  if (network) refuseBeyond(network, egressCeiling, 'deployment');
 };
 
 /** The names of the changed fields, and the values of two: the approval mode and the network with the names of its secrets. */

@@ -117,7 +117,11 @@ test('bytes pass both ways, and the connection is recorded when both ends are ov
 });
 
 test.each<[string, Options, string]>([
-  ['that is not listed', { target: { host: 'b.org' } }, 'b.org is not among the hosts'],
+  [
+    'that is not listed',
+    { target: { host: 'b.org' } },
+    'b.org:80 is not among the hosts that this sandbox may reach: a person can add it',
+  ],
   ['in another spelling of a number', { target: { host: '127.1' } }, '127.1 is not a host name'],
   ['without a network', { policies: [{ allow: ['a.org'] }, undefined] }, 'has no network'],
   ['without any list', { policies: [] }, 'has no network'],

@@ -54,10 +54,11 @@ const withoutTls = 'a connection to port 443 must carry TLS: use https://';
 const refusedStatus = 403;
 const failedStatus = 502;
 
-const sentences: Readonly<Record<EgressRefusal, (host: string) => string>> = {
+const sentences: Readonly<Record<EgressRefusal, (target: EgressTarget) => string>> = {
   'no network': () => 'this sandbox has no network: no host is allowed',
-  'not a host': (host) => `${host} is not a host name, nor an address in its plain form`,
-  'not listed': (host) => `${host} is not among the hosts that this sandbox may reach`,
+  'not a host': ({ host }) => `${host} is not a host name, nor an address in its plain form`,
+  'not listed': ({ host, port }) =>
+    `${host}:${port} is not among the hosts that this sandbox may reach: a person can add it to the network of its project and of its session`,
 };
 
 /** Gives back the sink of a stream that the sandbox has just opened. */
@@ -142,7 +143,7 @@ const judgeOf = ({ policies, injection }: EgressContext, target: EgressTarget) =
   let hadRule = false;
   const refusalOfNow = (): AppError | undefined => {
     const refusal = refuseEgress(policies(), target);
-    if (refusal !== undefined) return new AppError('forbidden', sentences[refusal](target.host));
+    if (refusal !== undefined) return new AppError('forbidden', sentences[refusal](target));
     if (target.via === 'http' && needsTls(target)) return new AppError('forbidden', withoutTls);
     if (!hadRule || injection(target) !== undefined) return undefined;
     return new AppError('forbidden', `the rule for ${target.host} was removed`);

@@ -81,7 +81,7 @@ const refuseBeyondParent = async (
 ): Promise<void> => {
   const parent = tree && (await sessions.get(tree.parent));
   if (parent === undefined) return;
-  refuseBeyond(network, parent.network, 'the session that started this one does not allow');
+  refuseBeyond(network, parent.network, 'parent');
   refuseRulesBeyond(network, parent.network, 'the session that started this one');
 };
 

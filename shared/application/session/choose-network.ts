@@ -15,7 +15,7 @@ export const chooseNetwork = (
 ): Network | undefined => {
   if (chosen === null) return undefined;
   if (chosen === undefined) return ceiling;
-  refuseBeyond(chosen, ceiling, 'the project does not allow');
+  refuseBeyond(chosen, ceiling, 'project');
   refuseRulesBeyond(chosen, ceiling, 'the project');
   return withRulesOf(chosen, ceiling);
 };
@@ -34,11 +34,29 @@ export const refuseRulesBeyond = (network: Network, ceiling: Network | undefined
 
 const hostsShown = 5;
 
-export const refuseBeyond = (network: Network, ceiling: Ceiling | undefined, reason: string): void => {
+/** Whose list does not have the hosts, and the way to have them there. */
+const lists = {
+  project: ['the project does not allow', 'add them to the network of the project'],
+  parent: [
+    'the session that started this one does not allow',
+    'add them to the network of the session that started this one',
+  ],
+  deployment: [
+    'EGRESS_ALLOW of the deployment does not contain',
+    'have its operator add them to EGRESS_ALLOW',
+  ],
+} as const;
+
+export const refuseBeyond = (
+  network: Network,
+  ceiling: Ceiling | undefined,
+  list: keyof typeof lists,
+): void => {
   const beyond = beyondCeiling(network, ceiling);
   if (beyond.length === 0) return;
+  const [reason, remedy] = lists[list];
   throw new AppError('invalid_request', `network: ${reason} ${beyond.slice(0, hostsShown).join(', ')}`, {
-    suggestions: ['Leave out these hosts, or ask an administrator to allow them first.'],
+    suggestions: [`Leave these hosts out, or ${remedy} first.`],
     recoveryActions: ['correct_arguments'],
   });
 };
