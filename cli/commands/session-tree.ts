@@ -19,8 +19,8 @@ export const treeCommand: Command = {
   run: tree,
 };
 
-const usd = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
-const usdOf = (used: number, max: number): string => `${usd(used)} of ${usd(max)}`;
+export const usd = (amount: number): string => `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
+export const usdOf = (used: number, max: number): string => `${usd(used)} of ${usd(max)}`;
 
 /** More of them do not fit into a cell. */
 const limitsOfRow = 3;

@@ -28,7 +28,7 @@ import { failure, wrongUsage } from '../runtime/failure.ts';
 import { networkNamed } from '../runtime/network.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 import { eventCommands } from './session-events.ts';
-import { treeCommand } from './session-tree.ts';
+import { treeCommand, usd, usdOf } from './session-tree.ts';
 
 type ListQuery = QueryOf<typeof api.listSessions>;
 
@@ -81,11 +81,15 @@ const get = async (call: Call): Promise<undefined> => {
       ['created', session.createdAt],
       ['last active', session.lastActiveAt],
       ['expires', session.expiresAt],
+      ['spent', spentOf(session)],
       ['tokens', usage === undefined ? undefined : `${usage.inputTokens} in, ${usage.outputTokens} out`],
     ]),
     ...waitingLines(session.id, session.pendingApprovals ?? []),
   ]);
 };
+
+const spentOf = ({ costUsd, maxCostUsd }: Pick<Session, 'costUsd' | 'maxCostUsd'>): string =>
+  maxCostUsd === undefined ? usd(costUsd) : usdOf(costUsd, maxCostUsd);
 
 const update = async (call: Call): Promise<undefined> => {
   const archived = call.isSet('archive') ? true : call.isSet('unarchive') ? false : undefined;

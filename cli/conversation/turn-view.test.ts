@@ -97,6 +97,12 @@ test('an error and an early end are shown', () => {
   ).toBe('half\n! busy (provider_overloaded)\n(error)\n');
 });
 
+test('the end of a budget comes with the commands that show and change it', () => {
+  const shown = printed(frame('completion', { stopReason: 'budget_exceeded' }));
+  expect(shown).toContain('sallyport sessions tree');
+  expect(shown).toContain('--max-cost');
+});
+
 test('a pending call has no invisible characters', () => {
   expect(describeArgs({ command: 'ls\x1b]0;; rm -rf /\x07' })).toBe('ls⟦U+001B⟧]0;; rm -rf /⟦U+0007⟧');
   expect(describeArgs({ code: 'a = 1\nprint(a)' })).toBe('code:\n  a = 1\n  print(a)');

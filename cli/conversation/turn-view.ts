@@ -104,7 +104,7 @@ export const makeTurnView = ({ dim, pointsAtOutput }: ViewOptions): TurnView => 
       case 'system':
         return noticeOf(frame.data, (line) => aside(dim(line)));
       case 'completion':
-        return frame.data.stopReason === 'end_turn' ? endLine() : aside(dim(`(${frame.data.stopReason})`));
+        return frame.data.stopReason === 'end_turn' ? endLine() : aside(dim(endingLine(frame.data)));
       default:
         return '';
     }
@@ -112,6 +112,11 @@ export const makeTurnView = ({ dim, pointsAtOutput }: ViewOptions): TurnView => 
 
   return { take };
 };
+
+const endingLine = ({ stopReason }: FrameOf<'completion'>['data']): string =>
+  stopReason === 'budget_exceeded'
+    ? `(${stopReason}: \`sallyport sessions tree <id>\` shows what was spent, \`sallyport sessions update <id> --max-cost <usd>\` changes the money)`
+    : `(${stopReason})`;
 
 const contentText = (content: FrameOf<'tool:output'>['data']['content']): string =>
   content.map(({ text }) => (typeof text === 'string' ? text : '')).join('\n');

@@ -7,7 +7,7 @@ import {
   workspaceOf,
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
-import type { LogEntry } from '../../../domain/event-log.ts';
+import type { LogEntry, StopReason } from '../../../domain/event-log.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../../domain/ids.ts';
 import type { Session } from '../../../domain/session.ts';
 import type { ToolCall } from '../../../domain/turn/tool-call.ts';
@@ -23,13 +23,13 @@ const limits = {
   waitStopMs: 60_000,
 };
 
-const answered = (text: string): readonly LogEntry[] => [
+const answered = (text: string, stopReason: StopReason = 'end_turn'): readonly LogEntry[] => [
   { type: 'message', data: { messageId: 'asked' as MessageId, role: 'user', text: 'do it' } },
   {
     type: 'completion',
     data: {
       turnId: 't' as TurnId,
-      stopReason: 'end_turn',
+      stopReason,
       text,
       usage: { inputTokens: 1, outputTokens: 1 },
       sessionCostUsd: 0,
@@ -58,7 +58,10 @@ const detached: ToolCall = {
 };
 
 /** A parent that waits for as many children as are named, each in its status, and for the other calls. */
-const open = async (children: readonly Pick<Session, 'status'>[], others: readonly ToolCall[] = []) => {
+const open = async (
+  children: readonly (Pick<Session, 'status'> & { readonly stopReason?: StopReason })[],
+  others: readonly ToolCall[] = [],
+) => {
   const { ports } = openQuietPorts();
   const { sessions, inbox, turns, eventLog } = ports;
   const parent = newSession();
@@ -68,13 +71,13 @@ const open = async (children: readonly Pick<Session, 'status'>[], others: readon
   if (held === undefined) throw new Error('the lease was not free');
   const tree = { root: parent.id, parent: parent.id };
   const made: Session[] = [];
-  for (const [place, { status }] of children.entries()) {
+  for (const [place, { status, stopReason }] of children.entries()) {
     const child = { ...newSession(), status, tree, depth: 1 };
     await sessions.create(child, {
       workspace: workspaceOf(child),
       child: { parent: held, agentsMax: 9 },
     });
-    if (status !== 'running') await eventLog.append(child.id, answered(`answer ${place}`), 3);
+    if (status !== 'running') await eventLog.append(child.id, answered(`answer ${place}`, stopReason), 3);
     made.push(child);
   }
   const state: Acting = {
@@ -164,4 +167,16 @@ test('one that ended without an answer fails its call', async () => {
     outcome: 'failed',
     text: expect.stringContaining('before it answered'),
   });
+});
+
+test.each<[StopReason, string]>([
+  ['budget_exceeded', 'resource_limit_exceeded'],
+  ['cancelled', 'invalid_session_state'],
+  ['refused', 'internal_error'],
+])('a child that stopped with %s has failed the call with %s', async (stopReason, code) => {
+  const { ports, context, look } = await open([{ status: 'idle', stopReason }]);
+  await look();
+  const { events } = await ports.eventLog.read(context.session.id, { since: -1, eventsMax: 9 });
+  const failed = events.find(({ type }) => type === 'agent:error');
+  expect(failed?.data).toMatchObject({ code, message: expect.stringContaining(stopReason) });
 });

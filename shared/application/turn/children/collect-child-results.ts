@@ -9,6 +9,7 @@ import { cutMiddle } from '../../../domain/text.ts';
 import { type ChildOutcome, outcomeOf } from '../../../domain/turn/logged-turns.ts';
 import { callsWithChildren, detachedCalls } from '../../../domain/turn/pending-work.ts';
 import type { ToolResult } from '../../../domain/turn/turn.ts';
+import type { ErrorCode } from '../../../errors.ts';
 import type { TurnDeps } from '../../deps.ts';
 import { applyEvents } from '../commit/apply-event.ts';
 import type { CommitOutcome, TurnContext } from '../holder/turn-context.ts';
@@ -89,5 +90,10 @@ const resultBy = (
   const words = [`it stopped: ${stopReason}`, problem, answer].filter(
     (part) => part !== undefined && part !== '',
   );
-  return failed(stopReason === 'cancelled' ? 'invalid_session_state' : 'internal_error', words.join('. '));
+  return failed(codesOf[stopReason] ?? 'internal_error', words.join('. '));
+};
+
+const codesOf: Readonly<Partial<Record<ChildOutcome['stopReason'], ErrorCode>>> = {
+  cancelled: 'invalid_session_state',
+  budget_exceeded: 'resource_limit_exceeded',
 };
