@@ -268,7 +268,7 @@ test('MCP servers are added, shown with their secrets masked, tested and removed
   const refused = { ok: false, error: 'in other words', httpStatus: 401 };
   await using other = await loggedIn({ 'POST /api/mcp/gh/test': { body: refused } });
   expect((await other.run(['mcp', 'test', 'gh'])).stdout).toMatch(
-    /^gh does not work: in other words\n {2}It wants credentials: .*OAuth\) is not supported\.\n$/,
+    /^gh does not work: in other words\n {2}It refused the credentials, .*`sallyport secret set`.*OAuth\) is not supported\.\n$/,
   );
   expect((await one.run(['mcp', 'disable', 'gh'])).stdout).toBe('Disabled gh.\n');
   expect((await one.run(['mcp', 'remove', 'gh'])).stdout).toBe('Removed gh.\n');

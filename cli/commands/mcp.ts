@@ -122,12 +122,12 @@ const tested = async (call: Call): Promise<number> => {
 
 const adviceOn = (httpStatus: number | undefined, name: string): string =>
   httpStatus === 401 || httpStatus === 403
-    ? unauthorized
+    ? unauthorized(name)
     : `  \`sallyport mcp info ${name}\` shows its address or its command. To change these, remove it and add it again.`;
 
 /** No program of ours signs in to a server by OAuth. */
-const unauthorized =
-  '  It wants credentials: remove it with `sallyport mcp remove`, and add it again with a token of that service, `--header Authorization=…`. A sign-in (OAuth) is not supported.';
+const unauthorized = (name: string): string =>
+  `  It refused the credentials, or wants some. If its header names a secret that has expired (\`sallyport mcp info ${name}\`), set that anew: \`sallyport secret set\`. Otherwise remove it with \`sallyport mcp remove\`, and add it again with a token of that service, \`--header Authorization=…\`. A sign-in (OAuth) is not supported.`;
 
 const countOf = ({ length }: readonly unknown[] = []): string =>
   length === 1 ? '1 tool' : `${length} tools`;

@@ -12,19 +12,16 @@ import {
   sessionAndPath,
   wholeNumber,
 } from '../runtime/command.ts';
+import { networkFacts } from '../runtime/network.ts';
 import { factLines, tableLines } from '../runtime/output.ts';
 
 const show = async (call: Call): Promise<undefined> => {
   const { network } = await call.request(api.showSession, byId(call));
   const { events, isCut } = await readWholeLog(await call.client(), { id: idOf(call) });
   const hosts = hostsReached(events);
-  const { allow = [], inject = [] } = network === 'none' ? {} : network;
   if (isCut) call.output.note(cutNote(idOf(call)));
   call.output.result({ network, hosts, eventsAreMissing: isCut }, () => [
-    ...factLines([
-      ['hosts', allow.length === 0 ? 'none' : allow.join(', ')],
-      ...inject.map(({ host, header, secret }) => ['secret', `${secret} in ${header} of ${host}`] as const),
-    ]),
+    ...factLines(networkFacts(network)),
     ...tableLines(
       ['HOST', 'VERDICT', 'CONNECTIONS', 'BYTES IN', 'BYTES OUT', 'LAST'],
       hosts.map((host) => [

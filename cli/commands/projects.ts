@@ -19,13 +19,16 @@ import {
   values,
 } from '../runtime/command.ts';
 import { wrongUsage } from '../runtime/failure.ts';
-import { networkNamed } from '../runtime/network.ts';
+import { networkFacts, networkNamed } from '../runtime/network.ts';
 import { type Cell, factLines, tableLines } from '../runtime/output.ts';
 
 const cellOf = (value: unknown): Cell =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
-const facts = (project: Project): readonly string[] =>
-  factLines(Object.entries(project).map(([name, value]) => [name, cellOf(value)] as const));
+const facts = ({ network, ...project }: Project): readonly string[] =>
+  factLines([
+    ...Object.entries(project).map(([name, value]) => [name, cellOf(value)] as const),
+    ...networkFacts(network),
+  ]);
 
 /** The default project is as old as the deployment, which records no time for it. */
 const madeAt = (at: string): string => (Date.parse(at) === 0 ? '-' : at);

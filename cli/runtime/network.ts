@@ -1,9 +1,10 @@
 /**
  * The network that `--network` and `--inject` name: hosts, given one by one, or `none`; and the secrets that go into headers of requests
- * to them. The server judges hosts, headers and secrets.
+ * to them, as they are read and shown. The server judges hosts, headers and secrets.
  */
 import type { Call } from './command.ts';
 import { wrongUsage } from './failure.ts';
+import type { Cell } from './output.ts';
 
 type Rule = { readonly host: string; readonly header: string; readonly secret: string };
 type NamedNetwork = 'none' | { readonly allow: string[]; readonly inject?: Rule[] };
@@ -28,6 +29,18 @@ export const networkNamed = (call: Call): NamedNetwork | undefined => {
   }
   const inject = rules.filter((rule) => rule !== none).map(ruleNamed);
   return { allow: [...hosts], ...(rules.length === 0 ? {} : { inject }) };
+};
+
+type ShownNetwork =
+  | 'none'
+  | { readonly allow: readonly string[]; readonly inject?: readonly Rule[] | undefined };
+
+export const networkFacts = (network: ShownNetwork | undefined): readonly (readonly [string, Cell])[] => {
+  const { allow, inject = [] } = network === undefined || network === 'none' ? { allow: [] } : network;
+  return [
+    ['hosts', allow.length === 0 ? none : allow.join(', ')],
+    ...inject.map(({ host, header, secret }) => ['secret', `${secret} in ${header} of ${host}`] as const),
+  ];
 };
 
 const ruleNamed = (text: string): Rule => {

@@ -34,7 +34,7 @@ export const refuseRulesBeyond = (network: Network, ceiling: Network | undefined
 
 const hostsShown = 5;
 
-/** Whose list does not have the hosts, and the way to have them there. */
+/** The list that lacks the hosts, and the way to have them there. */
 const lists = {
   project: ['the project does not allow', 'add them to the network of the project'],
   parent: [
