@@ -1,6 +1,6 @@
 /** Failures in words for a person. */
 import { expect, test } from 'vitest';
-import { failureTitle, lacksPackage } from './failure-text.ts';
+import { failureTitle, lacksPackage, metRefusedHost } from './failure-text.ts';
 
 test('a failure names its provider', () => {
   const title = failureTitle('the model provider refused the key', 'Anthropic');
@@ -29,4 +29,15 @@ test.each([
   ['all is well', false],
 ])('whether %j tells of a missing package', (output, lacks) => {
   expect(lacksPackage(output)).toBe(lacks);
+});
+
+test.each([
+  ["fatal: unable to access 'https://a.org/': CONNECT tunnel failed, response 403", true],
+  [
+    'OSError: Tunnel connection failed: 403 a.org:443 is not among the hosts that this sandbox may reach: …',
+    true,
+  ],
+  ['curl: (22) The requested URL returned error: 403', false],
+])('whether %j tells of a refused host', (output, isRefused) => {
+  expect(metRefusedHost(output)).toBe(isRefused);
 });

@@ -1,4 +1,4 @@
-/** Failures in words for a person: the title of one, and the sign that a program lacks a package. Pure. */
+/** Failures in words for a person: the title of one, and the signs that a program lacks a package or met a refused host. Pure. */
 
 const anyProvider = /\bthe model provider\b/i;
 
@@ -23,3 +23,7 @@ const signs: readonly RegExp[] = [
 
 /** A person can add it, and the program cannot say how. */
 export const lacksPackage = (output: string): boolean => signs.some((sign) => sign.test(output));
+
+/** As curl and git say it, which leave out the reason, and in the words of the proxy. */
+export const metRefusedHost = (output: string): boolean =>
+  /\bCONNECT tunnel failed, response 403|\bis not among the hosts that this sandbox may reach/.test(output);

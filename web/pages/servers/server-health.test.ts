@@ -55,6 +55,11 @@ test.each([
   ],
   ['403 without a header', { httpStatus: 403, config: plain }, 'Add the header Authorization'],
   ['401 with one', { httpStatus: 401, config: withHeader }, 'The server rejected the credentials'],
+  [
+    '401 with a secret in it',
+    { httpStatus: 401, config: { ...plain, headers: { Authorization: 'Bearer $' + '{KEY}' } } },
+    'give the secret KEY of the project a new value',
+  ],
   ['404', { httpStatus: 404, config: withHeader }, 'No MCP endpoint at this URL'],
 ])('HTTP %s comes with advice, whatever the words of the error', (_title, failed, advice) => {
   expect(adviceOn({ error: 'in other words', ...failed })).toContain(advice);

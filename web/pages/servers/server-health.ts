@@ -28,6 +28,9 @@ export const byUrgency = (servers: readonly McpServer[]): readonly McpServer[] =
 };
 
 const rejected = 'The server rejected the credentials. Check its headers.';
+/** Its value may have expired, and a new one needs no change of the server. */
+const rejectedSecret = (name: string): string =>
+  `The server rejected the credentials. If they have expired, give the secret ${name} of the project a new value.`;
 /** Mostly it wants a sign-in by OAuth, which no program of ours does. */
 const wantsCredentials =
   'The server wants credentials, and this registration has no headers. Add the header Authorization with a token of that service, best as a secret of the project. A sign-in to the server (OAuth) is not supported.';
@@ -37,7 +40,10 @@ const noEndpoint = 'No MCP endpoint at this URL. Check the path.';
 const adviceOnStatus = ({ httpStatus, config }: Failed): string | undefined => {
   if (httpStatus === 404) return noEndpoint;
   if (httpStatus !== 401 && httpStatus !== 403) return undefined;
-  return Object.keys(config.headers ?? {}).length === 0 ? wantsCredentials : rejected;
+  const values = Object.values(config.headers ?? {});
+  const [, secret] = /\$\{(\w+)\}/.exec(values.join(' ')) ?? [];
+  if (secret !== undefined) return rejectedSecret(secret);
+  return values.length === 0 ? wantsCredentials : rejected;
 };
 
 const advices: readonly (readonly [RegExp, string])[] = [
