@@ -40,12 +40,13 @@ test('a setting of its own is marked as such, zero included', () => {
   const own: Project = {
     ...project,
     ...{ model: 'm-1', thinking: 'high', limits: { maxRecursionDepth: 0 }, inForce },
-    network: { allow: ['a.org', '*.b.org'] },
+    network: { allow: ['a.org', '*.b.org'], inject: [{ host: 'a.org', header: 'x-key', secret: 'KEY' }] },
   };
   expect(textOf(own, 'Model')).toEqual(['m-1', true]);
   expect(textOf(own, 'Thinking')).toEqual(['high', true]);
   expect(textOf(own, 'Max nesting depth')).toEqual(['0', true]);
   expect(textOf(own, 'Hosts that sandboxes may reach')).toEqual(['a.org, *.b.org', true]);
+  expect(textOf(own, 'Secrets added to requests')).toEqual(['KEY in x-key of a.org', true]);
 });
 
 test('a server that does not say what holds gets no guess', () => {
