@@ -48,6 +48,12 @@ test('a schedule is created, described, run manually, and its history has the ou
   await page.getByRole('button', { name: 'Weekdays at 9' }).click();
   await page.getByText('At 09:00 UTC, Monday to Friday.').waitFor();
   await page.getByLabel('Prompt for the agent').fill('$ echo all is quiet');
+  await page.getByRole('button', { name: 'Add target' }).click();
+  expect(await page.getByLabel('Project').locator('option:checked').allTextContents()).toEqual([
+    expect.stringMatching(/^\s*default\s*$/),
+    expect.stringMatching(/^\s*default\s*$/),
+  ]);
+  await page.getByRole('button', { name: 'Remove target 2' }).click();
   await page.getByLabel('Project').selectOption('night watch');
   await page.getByRole('radio', { name: /New session for each run/ }).check();
   await page.getByRole('button', { name: 'Create schedule' }).click();

@@ -34,7 +34,9 @@ test('a token is created, shown once, works within its scope, and fails once rev
   await dialog.getByRole('button', { name: 'Create token' }).click();
   await dialog.getByText('Enter a name.').waitFor();
   await dialog.getByLabel('Name').fill('ci');
-  await dialog.getByLabel('Project', { exact: true }).selectOption({ label: 'Website' });
+  const project = dialog.getByLabel('Project', { exact: true });
+  expect(await project.locator('option:checked').textContent()).toMatch(/^\s*default\s*$/);
+  await project.selectOption({ label: 'Website' });
   await dialog.getByText('Full access to this project').waitFor();
   await screenshot(page, 'tokens-new');
   expect(await axe(page)).toEqual([]);

@@ -69,6 +69,18 @@ test('a server that does not say at once how to sign in is asked again, and the 
   expect([signIn.value, hasProvider.value]).toEqual([{ kind: 'signed-out', reason: null }, true]);
 });
 
+test.each([{}, { project: '11111111-1111-4111-8111-111111111111' }])(
+  'a form begins with the project of the token, otherwise with the default one: %j',
+  async (fields) => {
+    answers = {
+      auth: [auth(true, true)],
+      access: [() => Response.json({ scope: 'admin', may: [], ...fields })],
+    };
+    const { unnamedProject } = await start();
+    expect(unnamedProject.value).toBe(fields.project ?? '00000000-0000-4000-8000-000000000000');
+  },
+);
+
 test('a browser that is signed in is so after a lost answer', async () => {
   answers = { auth: [refusal, auth(true, true)], access: [access] };
   const { signIn } = await start();

@@ -14,6 +14,7 @@ import { SallyportError } from '#sdk/errors.ts';
 import { api } from '#sdk/routes.ts';
 import type { accessAnswer } from '#shared/contracts/rest/access-view.ts';
 import type { authAnswer } from '#shared/contracts/rest/auth-view.ts';
+import { defaultProject } from '#shared/domain/principal.ts';
 import { clientOf, request, useCredentials } from '../api/request.ts';
 import {
   forgetTexts,
@@ -83,6 +84,9 @@ export const may = (permission: Permission): boolean =>
 export const ownProject = computed(() =>
   state.value.kind === 'signed-in' ? state.value.access.project : undefined,
 );
+
+/** The project that a form begins with, and the one of a request that names none: the token's own, otherwise the default one. */
+export const unnamedProject = computed((): string => ownProject.value ?? defaultProject);
 
 /** The reason why an action is not offered, for a tooltip or a note. */
 export const reasonAgainst = (permission: Permission): string | undefined => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectionLost } from '#sdk/errors.ts';
-import { linkWords } from './link-words.ts';
+import { exitWords, linkWords } from './link-words.ts';
 
 const lost = { kind: 'lost', failures: 3, nextAt: 0, isBusy: false, isBlocked: false } as const;
 
@@ -13,4 +13,12 @@ test('a terminal says whether its connection comes back by itself, or that a pro
   // The first tries may meet a restart.
   for (const words of [linkWords({ ...blocked, failures: 1 }, true), linkWords(blocked, false)])
     expect(words).toMatch(/^Connection lost/);
+});
+
+test.each([
+  [{ exitCode: 0 }, /exit code 0\.$/],
+  [{ exitCode: 137, isLost: true }, /^The sandbox has stopped, and the terminal ended/],
+  [{ exitCode: 0, isOutputLost: true }, /output that was not shown is lost\.$/],
+] as const)('a terminal that ended with %j says what became of it', (exit, words) => {
+  expect(exitWords(exit)).toMatch(words);
 });

@@ -1,5 +1,6 @@
-/** Text about a terminal's connection that is not established. A terminal needs a WebSocket. */
+/** Text about a terminal that has ended, and about a connection that is not established. A terminal needs a WebSocket. */
 import type { ConnectionState } from '#sdk/connection.ts';
+import type { ProcessExit } from '#sdk/process-output.ts';
 import { isSocketBlocked } from '../../../session/view-state.ts';
 
 export const linkWords = (state: ConnectionState, isOnline: boolean): string | undefined => {
@@ -8,4 +9,11 @@ export const linkWords = (state: ConnectionState, isOnline: boolean): string | u
   return isSocketBlocked(state, isOnline)
     ? 'The WebSocket does not open, and a terminal needs one: ask the operator of your proxy to allow it. The shell keeps running.'
     : 'Connection lost. It is restored automatically; the shell keeps running.';
+};
+
+export const exitWords = ({ exitCode, isLost, isOutputLost }: ProcessExit): string => {
+  if (isLost) return 'The sandbox has stopped, and the terminal ended with it.';
+  return isOutputLost
+    ? 'The shell has ended, and the sandbox has stopped: output that was not shown is lost.'
+    : `The shell has ended with exit code ${exitCode}.`;
 };
