@@ -103,10 +103,14 @@ export const rememberDrafts = (drafts: Drafts): void => {
   if (drafts.size > 0) write(draftsKey, JSON.stringify([...drafts]));
 };
 
-/** Names of the files that were chosen for the first message of a session; the files themselves end with the page. */
-export const rememberedFiles = (): readonly string[] => JSON.parse(read(filesKey) ?? '[]');
-export const rememberFiles = (names: readonly string[]): void =>
-  write(filesKey, names.length === 0 ? null : JSON.stringify(names));
+const storedFiles = (): Readonly<Record<string, readonly string[]>> => JSON.parse(read(filesKey) ?? '{}');
+
+/** Names of the files that were chosen for the next message of a session; the files themselves end with the page. */
+export const rememberedFiles = (session: string): readonly string[] => storedFiles()[session] ?? [];
+export const rememberFiles = (session: string, names: readonly string[]): void => {
+  const all = JSON.stringify({ ...storedFiles(), [session]: names.length === 0 ? undefined : names });
+  write(filesKey, all === '{}' ? null : all);
+};
 
 /** A file that was edited and not saved, with its size and time when it was read. */
 export type UnsavedFile = {

@@ -4,8 +4,9 @@
  * Files beyond the limit of a message, those that are too large and images too large for a model are refused before they are sent. A message
  * goes with all of its files or not at all. Without a session they wait for `sendAll`.
  */
-import { type Ref, shallowRef } from 'vue';
+import { effectScope, type Ref, shallowRef, watch } from 'vue';
 import { attachedImageBytesMax, attachmentsPerMessageMax } from '#shared/domain/attachment.ts';
+import { rememberedFiles, rememberFiles } from '../../access/remembered.ts';
 import { byteSize } from '../../components/format.ts';
 import { uploadBytesMax } from '../sandbox/upload-limit.ts';
 
@@ -114,6 +115,33 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
     },
     clear: () => drop(rows.value),
   };
+};
+
+export type KeptAttachments = Attachments & {
+  /** Names of files that went with a page, until others are chosen. */
+  readonly lost: Readonly<Ref<readonly string[]>>;
+  /** Drops the files, and keeps these names. */
+  readonly lose: (names: readonly string[]) => void;
+};
+
+/** Files of a message box that a session or the new one has. Their names outlive the page, and a reload too. */
+export const useKeptAttachments = (box: string, sessionId: () => string | null): KeptAttachments => {
+  const own = useAttachments(sessionId);
+  const lost = shallowRef(rememberedFiles(box));
+  const remember = (names: string): void => {
+    if (names !== '') lost.value = [];
+    rememberFiles(box, names === '' ? lost.value : names.split('\n'));
+  };
+  // It belongs to no page.
+  effectScope(true).run(() =>
+    watch(() => own.rows.value.map(({ file }) => file.name).join('\n'), remember, { flush: 'sync' }),
+  );
+  const lose = (names: readonly string[]): void => {
+    own.clear();
+    lost.value = names;
+    rememberFiles(box, names);
+  };
+  return { ...own, lost, lose };
 };
 
 const chosen = (file: File, hasRoom: boolean): ChosenFile => {

@@ -141,29 +141,30 @@ test('files go with a message whose page is left, and a failed one keeps it back
 
 test('files that a reload or another page lost are named until others are attached, or the message is sent', async () => {
   const { firstMessage, rememberedFiles, rememberFiles, setDraft } = await load();
-  const { lost, attachments } = firstMessage;
+  const { attachments } = firstMessage;
+  const { lost } = attachments;
   const file = (name: string) => new File(['a'], name);
   attachments.add([file('a.txt'), file('b.png')]);
-  expect(rememberedFiles()).toEqual(['a.txt', 'b.png']);
+  expect(rememberedFiles('')).toEqual(['a.txt', 'b.png']);
   setDraft('', 'read them');
   firstMessage.drop();
-  expect([lost.value, rememberedFiles()]).toEqual([
+  expect([lost.value, rememberedFiles('')]).toEqual([
     ['a.txt', 'b.png'],
     ['a.txt', 'b.png'],
   ]);
   attachments.add([file('a.txt')]);
-  expect([lost.value, rememberedFiles()]).toEqual([[], ['a.txt']]);
+  expect([lost.value, rememberedFiles('')]).toEqual([[], ['a.txt']]);
   firstMessage.drop();
   firstMessage.enter(async () => undefined);
   setDraft('', 'without them');
   await firstMessage.send('without them');
-  expect([lost.value, rememberedFiles()]).toEqual([[], []]);
-  rememberFiles(['c.txt']);
+  expect([lost.value, rememberedFiles('')]).toEqual([[], []]);
+  rememberFiles('', ['c.txt']);
   vi.resetModules();
   const { firstMessage: after, signOut } = await load();
-  expect(after.lost.value).toEqual(['c.txt']);
+  expect(after.attachments.lost.value).toEqual(['c.txt']);
   signOut();
-  expect([after.lost.value, rememberedFiles()]).toEqual([[], []]);
+  expect([after.attachments.lost.value, rememberedFiles('')]).toEqual([[], []]);
 });
 
 test('a message that its session did not get is sent when that is opened', async () => {

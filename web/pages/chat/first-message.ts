@@ -8,13 +8,12 @@
 import { computed, ref, shallowRef, watch } from 'vue';
 import { api } from '#sdk/routes.ts';
 import { textEnds } from '../../access/access.ts';
-import { rememberedFiles, rememberFiles } from '../../access/remembered.ts';
 import { useAct } from '../../api/load.ts';
 import { request } from '../../api/request.ts';
 import { notify } from '../../components/notices.vue';
 import { askSession } from '../../session/ask-session.ts';
 import { draftOf, newSession, restoreDraft, setDraft } from '../../session/drafts.ts';
-import { useAttachments } from './attachments.ts';
+import { useKeptAttachments } from './attachments.ts';
 import {
   costProblem,
   givenOf,
@@ -46,19 +45,9 @@ const problems = computed(() => ({
 
 /** Files are uploaded to the session that the first message creates; it is kept when one of them fails, as long as its choices are the same. */
 const made = shallowRef<{ readonly id: string; readonly choices: string } | null>(null);
-const attachments = useAttachments(() => made.value?.id ?? null);
+const attachments = useKeptAttachments(newSession, () => made.value?.id ?? null);
 /** Undefined while another page is shown. */
 let open: Opens | undefined;
-/** Names of files that went with a page, over a reload too, while the text stayed. */
-const lost = shallowRef(rememberedFiles());
-watch(
-  () => attachments.rows.value.map(({ file }) => file.name).join('\n'),
-  (names) => {
-    if (names !== '') lost.value = [];
-    rememberFiles(names === '' ? lost.value : names.split('\n'));
-  },
-  { flush: 'sync' },
-);
 
 const sessionOf = async (): Promise<NonNullable<typeof made.value>> => {
   const body = { ...givenOf(options.value), labels: labels.value.values, env: env.value.values };
@@ -124,20 +113,14 @@ const reset = (): void => {
   options.value = noChoices();
   written.value = { labels: '', env: '' };
   made.value = null;
-  loseFiles([]);
+  attachments.lose([]);
   sending.error.value = undefined;
-};
-
-const loseFiles = (names: readonly string[]): void => {
-  attachments.clear();
-  lost.value = names;
-  rememberFiles(names);
 };
 
 watch(textEnds, () => reset(), { flush: 'sync' });
 
 export const firstMessage = {
-  ...{ options, written, problems, attachments, lost, send },
+  ...{ options, written, problems, attachments, send },
   isSending: sending.isBusy,
   error: sending.error,
   hasChoices: (): boolean =>
@@ -153,9 +136,9 @@ export const firstMessage = {
   /** The page is removed: choices and files go with it, unless the message still needs them. */
   drop: (): void => {
     if (sending.isBusy.value) return;
-    const names = [...lost.value, ...attachments.rows.value.map(({ file }) => file.name)];
+    const names = [...attachments.lost.value, ...attachments.rows.value.map(({ file }) => file.name)];
     abandon();
     reset();
-    loseFiles(draftOf(newSession) === '' ? [] : names);
+    attachments.lose(draftOf(newSession) === '' ? [] : names);
   },
 } as const;

@@ -10,12 +10,19 @@ type HeldMessage<Files> = {
   readonly isHeld: Readonly<Ref<boolean>>;
   /** The files, or undefined: it was called off, or `ready` has none. */
   readonly hold: (ready: () => Promise<Files | undefined>) => Promise<Files | undefined>;
+  /** The box is removed. */
   readonly callOff: () => void;
 };
 
-/** The text of the box, and the session that it is for. */
-export const useHeldMessage = <Files>(box: () => readonly [to: string, text: string]): HeldMessage<Files> => {
-  const held = shallowRef<{ readonly to: string; readonly text: string }>();
+type Held = { readonly to: string; readonly text: string };
+
+/** `box`: its text, and the session that it is for. `onLeft`: a message was not sent, since its session was left before the files were there. */
+export const useHeldMessage = <Files>(
+  box: () => readonly [to: string, text: string],
+  onLeft: (held: Held) => void,
+): HeldMessage<Files> => {
+  const held = shallowRef<Held>();
+  let isRemoved = false;
   const isHeld = computed(() => {
     const [to, text] = box();
     return held.value?.to === to && held.value.text === text;
@@ -28,10 +35,12 @@ export const useHeldMessage = <Files>(box: () => readonly [to: string, text: str
     const files = await ready();
     const isCalledOff = held.value !== own || !isHeld.value;
     if (held.value === own) held.value = undefined;
+    if (isRemoved || box()[0] !== to) onLeft(own);
     return isCalledOff ? undefined : files;
   };
   const callOff = (): void => {
     held.value = undefined;
+    isRemoved = true;
   };
   return { isHeld, hold, callOff };
 };

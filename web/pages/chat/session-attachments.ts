@@ -1,21 +1,21 @@
 /**
- * Files chosen for the next message of each session. Like its draft they survive navigation, and a sign-out ends them; unlike it
- * they do not survive a reload. Beyond the limit those of the session that was shown longest ago are dropped.
+ * Files chosen for the next message of each session. Like its draft they survive navigation, and a sign-out ends them; of a
+ * reload their names alone. Beyond the limit those of the session that was shown longest ago are dropped, but for their names.
  */
 import { watch } from 'vue';
 import { textEnds } from '../../access/access.ts';
-import { type Attachments, useAttachments } from './attachments.ts';
+import { type KeptAttachments, useKeptAttachments } from './attachments.ts';
 
 const sessionsMax = 10;
 
-const bySession = new Map<string, Attachments>();
+const bySession = new Map<string, KeptAttachments>();
 
-export const attachmentsOf = (sessionId: string): Attachments => {
-  const own = bySession.get(sessionId) ?? useAttachments(() => sessionId);
+export const attachmentsOf = (sessionId: string): KeptAttachments => {
+  const own = bySession.get(sessionId) ?? useKeptAttachments(sessionId, () => sessionId);
   bySession.delete(sessionId);
   bySession.set(sessionId, own);
-  for (const [id, { clear }] of [...bySession].slice(0, -sessionsMax)) {
-    clear();
+  for (const [id, { rows, lost, lose }] of [...bySession].slice(0, -sessionsMax)) {
+    lose([...lost.value, ...rows.value.map(({ file }) => file.name)]);
     bySession.delete(id);
   }
   return own;
@@ -24,7 +24,7 @@ export const attachmentsOf = (sessionId: string): Attachments => {
 watch(
   textEnds,
   () => {
-    for (const { clear } of bySession.values()) clear();
+    for (const { lose } of bySession.values()) lose([]);
     bySession.clear();
   },
   { flush: 'sync' },
