@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 // Before a page is there, which it would draw on.
-import 'vue';
+import { createApp, effectScope } from 'vue';
 
 beforeEach(() => {
   const page = {
@@ -18,6 +18,30 @@ const load = async () => ({
   ...(await import('./router.ts')),
   ...(await import('./components/confirm-dialog.vue')),
 });
+test('the window names the page and its heading, and nothing after a sign-out', async () => {
+  const { router } = await load();
+  const { usePageHeading, useSessionTitle } = await import('./components/session-title.ts');
+  const { usePageTitle } = await import('./shell/window.ts');
+  const window = effectScope();
+  const page = effectScope();
+  createApp({})
+    .use(router)
+    .runWithContext(() => window.run(usePageTitle));
+  const shown = async (): Promise<string> => {
+    await new Promise((resolve) => setTimeout(resolve));
+    return document.title;
+  };
+  await router.push('/nowhere');
+  expect(await shown()).toBe('Not found · Sallyport');
+  page.run(() => usePageHeading(() => 'Website'));
+  expect(await shown()).toBe('Website · Not found · Sallyport');
+  page.run(() => useSessionTitle(() => 'Fix the tests'));
+  expect(await shown()).toBe('Fix the tests · Sallyport');
+  page.stop();
+  window.stop();
+  expect(document.title).toBe('Sallyport');
+});
+
 const question = { title: 'Stop this session?', text: '', action: 'Stop session' };
 
 test('a question is answered no when its page is left, and stays while the page is the same', async () => {

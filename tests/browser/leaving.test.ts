@@ -72,6 +72,8 @@ test('a window has the name of its session, and another session on the page is a
   await titleIs('Sandbox of “Two” · Sallyport');
   await goTo(page, cloud, '/projects');
   await titleIs('Projects · Sallyport');
+  await goTo(page, cloud, '/projects/00000000-0000-4000-8000-000000000000');
+  await titleIs('default · Projects · Sallyport');
 });
 
 /** Requests for a new session that wait, until each is let through or fails. */

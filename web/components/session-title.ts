@@ -1,4 +1,4 @@
-/** The title of the session that a page shows: the window is named after it, and a change of it is announced. */
+/** Names of the window: the title of the session that a page shows, whose change is announced, and the heading of the page. */
 import { onScopeDispose, type ShallowRef, shallowRef, watchEffect } from 'vue';
 
 const shownSession = shallowRef<string>();
@@ -6,12 +6,23 @@ const shownSession = shallowRef<string>();
 /** Title of the session that is shown, once it is known. */
 export const sessionTitle: Readonly<ShallowRef<string | undefined>> = shownSession;
 
-/** Names the window after a session, as long as the caller is shown. */
-export const useSessionTitle = (title: () => string | undefined): void => {
+const shownHeading = shallowRef<string>();
+
+/** For as long as the caller is shown. */
+const showIn = (shown: ShallowRef<string | undefined>, name: () => string | undefined): void => {
   watchEffect(() => {
-    shownSession.value = title();
+    shown.value = name();
   });
   onScopeDispose(() => {
-    shownSession.value = undefined;
+    shown.value = undefined;
   });
+};
+
+export const useSessionTitle = (title: () => string | undefined): void => showIn(shownSession, title);
+export const usePageHeading = (heading: () => string): void => showIn(shownHeading, heading);
+
+/** Of the window, on a page that the navigation calls so. */
+export const windowTitle = (page: string | undefined): string => {
+  const names = shownSession.value === undefined ? [shownHeading.value, page] : [shownSession.value];
+  return [...new Set(names), 'Sallyport'].filter((name) => name !== undefined).join(' · ');
 };

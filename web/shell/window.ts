@@ -1,10 +1,10 @@
 /**
- * The window of the app: its title, which names the session or the page, and its icon, both with the number of pending approvals; the page
+ * The window of the app: its title, which names the session and the page, and its icon, both with the number of pending approvals; the page
  * that could not be loaded; and its theme, stored in this browser.
  */
-import { computed, type ShallowRef, shallowRef, watch } from 'vue';
+import { computed, onScopeDispose, type ShallowRef, shallowRef, watch } from 'vue';
 import { useRoute } from 'vue-router';
-import { sessionTitle } from '../components/session-title.ts';
+import { windowTitle } from '../components/session-title.ts';
 import { waitingCalls } from '../session/live-session.ts';
 import { waitingCount } from '../waiting/pending-approvals.ts';
 
@@ -26,15 +26,15 @@ export const usePageTitle = (): void => {
   const route = useRoute();
   const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
   const plainIcon = icon?.href ?? '';
-  watch(
-    [() => sessionTitle.value ?? route.meta.title, waitingShown] as const,
-    ([title, waiting]) => {
-      const name = title === undefined ? 'Sallyport' : `${title} · Sallyport`;
-      document.title = waiting > 0 ? `(${waiting}) ${name}` : name;
-      if (icon) icon.href = waiting > 0 ? markedIcon : plainIcon;
-    },
-    { immediate: true },
-  );
+  const show = (title: string, waiting: number): void => {
+    document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+    if (icon) icon.href = waiting > 0 ? markedIcon : plainIcon;
+  };
+  watch([() => windowTitle(route.meta.title), waitingShown] as const, (now) => show(...now), {
+    immediate: true,
+  });
+  // A sign-out leaves no name of a session behind.
+  onScopeDispose(() => show(windowTitle(undefined), 0));
 };
 
 export const themes = ['system', 'light', 'dark'] as const;
