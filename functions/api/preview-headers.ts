@@ -6,6 +6,7 @@
  * (CSP Level 3, section 7.6), the origin is: `preview-redirects.ts` refuses those that leave the path. SECURITY.md lists what no policy stops.
  */
 import { originOf } from '#shared/contracts/browser-request.ts';
+import { header } from '#shared/contracts/credentials.ts';
 import type { ApiEvent } from './api-route.ts';
 
 /** Headers that a page does not receive: credentials, and those of the proxies in front. */
@@ -34,6 +35,12 @@ export const fence = {
   'cross-origin-resource-policy': 'cross-origin',
   'access-control-allow-origin': 'null',
   'access-control-allow-credentials': 'true',
+};
+
+/** Attributes of a cookie for a path, which no script reads. */
+export const cookieAttributes = ({ headers }: ApiEvent, path: string, seconds: number): string => {
+  const isSecure = header(headers, 'x-forwarded-proto') === 'https';
+  return `Path=${path}; Max-Age=${seconds}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
 };
 
 /** Headers of the page that would loosen its policy, or send reports and requests past it. */

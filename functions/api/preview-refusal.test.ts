@@ -75,6 +75,53 @@ test('what a form sent is not lost by a link', () => {
   expect(refused(unheard, { httpMethod: 'POST' }).body).not.toContain('Reload');
 });
 
+const awaited = new AppError('sandbox_unavailable', 'nothing listens on port 8000', {
+  facts: { port: 8000 },
+});
+const root = path.slice(0, -2);
+
+test('where only the server is missing, the browser loads the page again by itself, forty times, and runs nothing', () => {
+  const { headers, body } = refused(awaited);
+  expect(headers['content-security-policy']).toMatch(
+    /^sandbox allow-scripts; default-src 'none'; frame-ancestors 'none'; style-src \S+; base-uri 'none'; form-action 'none'$/,
+  );
+  expect(body).toContain('<meta http-equiv="refresh" content="3">');
+  expect(body).not.toContain('<script');
+  expect(headers['set-cookie']).toBe(
+    `sallyport-preview-tries=1; Path=${root}; Max-Age=30; HttpOnly; SameSite=Lax`,
+  );
+  const after = (tries: number) =>
+    refused(awaited, { headers: { cookie: `sallyport-preview-tries=${tries}` } });
+  expect(after(39).headers['set-cookie']).toMatch(/^sallyport-preview-tries=40;/);
+  expect(after(40).body).not.toContain('refresh');
+});
+
+test('a page waits for a sandbox that starts, too', () => {
+  expect(refused(new AppError('sandbox_starting', 'the sandbox is still starting')).body).toContain(
+    'refresh',
+  );
+});
+
+test.each([
+  ['a form was sent', awaited, { httpMethod: 'POST' }],
+  ['the path names no session', awaited, { path: '/api/sessions/x; Domain=example.org/ports/8000/' }],
+  ['the sandbox is missing', unheard, {}],
+])('the page is not loaded again by itself where %s', (_where, error, change) => {
+  const { headers, body } = refused(error, change);
+  expect(body).not.toContain('refresh');
+  expect([headers['content-security-policy'], headers['set-cookie']]).toEqual([
+    expect.stringMatching(/^sandbox; default-src 'none'; /),
+    undefined,
+  ]);
+});
+
+test.each([
+  ['text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
+  ['*/*', 'application/json'],
+])('a browser that does not say its mode gets what it accepts: %s', (accept, type) => {
+  expect(refused(unheard, { headers: { 'Sec-Fetch-Mode': undefined, accept } }).type).toBe(type);
+});
+
 test.each([undefined, 'cors', 'no-cors'])('a request of mode %s gets the error body', (mode) => {
   const { type, body, headers } = refused(unheard, { headers: { 'Sec-Fetch-Mode': mode } });
   expect(type).toBe('application/json');

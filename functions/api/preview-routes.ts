@@ -36,7 +36,7 @@ import {
 } from './acquire-for-request.ts';
 import type { ApiEvent, ApiRoute } from './api-route.ts';
 import { asSent, queryOfPreview, withoutTicket } from './preview-address.ts';
-import { fenced, forwarded } from './preview-headers.ts';
+import { cookieAttributes, fenced, forwarded } from './preview-headers.ts';
 import { refuseAstray } from './preview-redirects.ts';
 import { bytesOf } from './request-body.ts';
 
@@ -184,13 +184,14 @@ const withCookie = (
   const path = pathOf(target);
   // A browser compares paths by case: the page's path must be that of its cookie.
   const spelt = `${path.slice(0, -1)}${readPreviewPath(event.path)?.page ?? ''}`;
-  const isSecure = header(event.headers, 'x-forwarded-proto') === 'https';
-  const attributes = `Path=${path}; Max-Age=${previewSecondsMax}; HttpOnly; ${isSecure ? 'SameSite=None; Secure; Partitioned' : 'SameSite=Lax'}`;
   const place = spelt.endsWith(`/ports/${target.port}`) ? `${spelt}/` : spelt;
   const answer = redirect(event, place + withoutTicket(event));
   return {
     ...answer,
-    headers: { ...answer.headers, 'set-cookie': `${cookieName}=${secret}; ${attributes}` },
+    headers: {
+      ...answer.headers,
+      'set-cookie': `${cookieName}=${secret}; ${cookieAttributes(event, path, previewSecondsMax)}`,
+    },
   };
 };
 
