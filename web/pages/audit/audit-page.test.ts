@@ -27,6 +27,10 @@ test.each([
   ['approval.decide', { approved: false, name: 'x' }, 'Rejected x'],
   ['token.create', {}, 'Token created'],
   ['mcp_server.reload', {}, 'Mcp server reload'],
+  ['mcp.change', {}, 'MCP server changed'],
+  ['schedule.trigger', {}, 'Schedule triggered'],
+  ['session.approvals_auto', {}, 'Session approvals set to auto'],
+  ['person.sign_in', {}, 'Signed in'],
 ])('the label of %s with %j', (action, detail, words) => {
   expect(actionLabel({ ...row, action, detail })).toBe(words);
 });

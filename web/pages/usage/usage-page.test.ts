@@ -23,8 +23,8 @@ test('days come from the newest', () => {
 
 test('models come from the most expensive, and code alone has none', () => {
   expect(usageGroups(sessions, 'model', naming).map(({ name, costUsd }) => [name, costUsd])).toEqual([
-    ['anthropic · large', 2],
-    ['anthropic · small', 1.5],
+    ['Anthropic · large', 2],
+    ['Anthropic · small', 1.5],
     ['No model', 0],
   ]);
 });
