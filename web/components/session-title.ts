@@ -24,5 +24,5 @@ export const usePageHeading = (heading: () => string): void => showIn(shownHeadi
 /** Of the window, on a page that the navigation calls so. */
 export const windowTitle = (page: string | undefined): string => {
   const names = shownSession.value === undefined ? [shownHeading.value, page] : [shownSession.value];
-  return [...new Set(names), 'Sallyport'].filter((name) => name !== undefined).join(' · ');
+  return [...new Set(names), 'Sallyport'].filter(Boolean).join(' · ');
 };

@@ -10,7 +10,6 @@ export type Shortcut = {
   /** `KeyboardEvent.key`, in lower case. */
   readonly key: string;
   readonly withAlt?: boolean;
-  readonly label: string;
   readonly act: () => unknown;
 };
 
@@ -29,10 +28,6 @@ export const useShortcuts = (shortcuts: () => readonly Shortcut[]): void => {
   onMounted(() => addEventListener('keydown', onKey));
   onUnmounted(() => removeEventListener('keydown', onKey));
 };
-
-/** Label for people and screen readers. */
-export const keyLabel = ({ key, withAlt = false }: Keys): string =>
-  withAlt ? `Alt+${key.toUpperCase()}` : key;
 
 const letter = /^[a-z]$/;
 

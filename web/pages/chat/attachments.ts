@@ -120,8 +120,8 @@ export const useAttachments = (sessionId: () => string | null): Attachments => {
 export type KeptAttachments = Attachments & {
   /** Names of files that went with a page, until others are chosen. */
   readonly lost: Readonly<Ref<readonly string[]>>;
-  /** Drops the files, and keeps these names. */
-  readonly lose: (names: readonly string[]) => void;
+  /** Drops the files, and keeps their names or none. */
+  readonly lose: (isNamed: boolean) => void;
 };
 
 /** Files of a message box that a session or the new one has. Their names outlive the page, and a reload too. */
@@ -136,7 +136,8 @@ export const useKeptAttachments = (box: string, sessionId: () => string | null):
   effectScope(true).run(() =>
     watch(() => own.rows.value.map(({ file }) => file.name).join('\n'), remember, { flush: 'sync' }),
   );
-  const lose = (names: readonly string[]): void => {
+  const lose = (isNamed: boolean): void => {
+    const names = isNamed ? [...lost.value, ...own.rows.value.map(({ file }) => file.name)] : [];
     own.clear();
     lost.value = names;
     rememberFiles(box, names);

@@ -109,11 +109,12 @@ const send = async (text: string): Promise<void> => {
   notify(`Your first message was not sent: ${error instanceof Error ? error.message : String(error)}`, 'bad');
 };
 
-const reset = (): void => {
+/** `isNamed`: the names of the files stay. */
+const reset = (isNamed = false): void => {
   options.value = noChoices();
   written.value = { labels: '', env: '' };
   made.value = null;
-  attachments.lose([]);
+  attachments.lose(isNamed);
   sending.error.value = undefined;
 };
 
@@ -136,9 +137,7 @@ export const firstMessage = {
   /** The page is removed: choices and files go with it, unless the message still needs them. */
   drop: (): void => {
     if (sending.isBusy.value) return;
-    const names = [...attachments.lost.value, ...attachments.rows.value.map(({ file }) => file.name)];
     abandon();
-    reset();
-    attachments.lose(draftOf(newSession) === '' ? [] : names);
+    reset(draftOf(newSession) !== '');
   },
 } as const;

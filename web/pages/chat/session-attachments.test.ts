@@ -35,6 +35,6 @@ test('files that went with a reload, or with other sessions, are named until oth
   expect([namesIn('t0'), again.lost.value]).toEqual([[], ['a.txt', 'b.png']]);
   again.add([new File(['c'], 'c.txt')]);
   expect([again.lost.value, rememberedFiles('t0')]).toEqual([[], ['c.txt']]);
-  again.lose([]);
+  again.lose(false);
   expect([again.lost.value, rememberedFiles('t0')]).toEqual([[], []]);
 });

@@ -14,8 +14,8 @@ export const attachmentsOf = (sessionId: string): KeptAttachments => {
   const own = bySession.get(sessionId) ?? useKeptAttachments(sessionId, () => sessionId);
   bySession.delete(sessionId);
   bySession.set(sessionId, own);
-  for (const [id, { rows, lost, lose }] of [...bySession].slice(0, -sessionsMax)) {
-    lose([...lost.value, ...rows.value.map(({ file }) => file.name)]);
+  for (const [id, { lose }] of [...bySession].slice(0, -sessionsMax)) {
+    lose(true);
     bySession.delete(id);
   }
   return own;
@@ -24,7 +24,7 @@ export const attachmentsOf = (sessionId: string): KeptAttachments => {
 watch(
   textEnds,
   () => {
-    for (const { lose } of bySession.values()) lose([]);
+    for (const { lose } of bySession.values()) lose(false);
     bySession.clear();
   },
   { flush: 'sync' },
