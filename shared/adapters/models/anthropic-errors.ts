@@ -6,6 +6,7 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import type { AppError } from '#shared/errors.ts';
 import { type Meaning, meanings, noSuchModel, providerError } from './provider-errors.ts';
+import type { WireErrors } from './stream-answer.ts';
 
 const { refusedKey, unpaid, rateLimited, overloaded, unavailable, unreachable, tooLong } = meanings;
 
@@ -68,7 +69,7 @@ const lacksCredentials = (error: unknown): boolean =>
 export const isNotFound = (error: unknown): boolean =>
   error instanceof APIError && (error.type === 'not_found_error' || error.status === 404);
 
-export const isPassing = (error: unknown): boolean => {
+const isPassing = (error: unknown): boolean => {
   if (error instanceof APIConnectionTimeoutError || lacksCredentials(error)) return false;
   if (error instanceof APIConnectionError) return true;
   const { status, headers } = error instanceof APIError ? error : noDetails;
@@ -79,15 +80,19 @@ export const isPassing = (error: unknown): boolean => {
  * "`thinking.type: enabled` is not supported for this model", "adaptive thinking is not supported", "This model does not
  * support the effort parameter", "Expected `thinking` … When `thinking` is enabled, …", and the like.
  */
-export const isRefusedThinking = (error: unknown): boolean =>
+const isRefusedThinking = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && thinkingRefused.test(error.message);
 
 const thinkingRefused =
   /adaptive|budget_tokens|output_config|effort|thinking\W{0,2}\.|display|support.{0,20}thinking|thinking\W{0,2} (is|mode)|expected \W?thinking/i;
 
 /** "Invalid `signature` in `thinking` block. The block is bound to a different conversation", and the like. */
-export const isRefusedState = (error: unknown): boolean =>
+const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /thinking|signature/i.test(error.message);
 
-export const isRefusedRequest = (error: unknown): boolean =>
-  error instanceof APIError && error.status === 400;
+const isRefusedRequest = (error: unknown): boolean => error instanceof APIError && error.status === 400;
+
+export const errors: WireErrors = {
+  ...{ isPassing, isRefusedThinking, isRefusedState, isRefusedRequest },
+  translate: translateError,
+};

@@ -1,44 +1,17 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
 import type { MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { isAppError, isUncharged } from '#shared/errors.ts';
 import { makeAnthropicProvider } from './anthropic.ts';
+import { answered, fakeWire, type Reply, streamed } from './fixtures/fake-wire.ts';
 import type { ModelBackend } from './model-backend.ts';
 
-/** A reply that a well-behaved fake cannot give: break, refuse, stall. One for each request. */
-type Reply = (response: ServerResponse) => void;
-type Seen = {
-  readonly url: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: unknown;
-};
-
 const key = 'sk-ant-secret';
-let server: Server | undefined;
-
-afterEach(() => {
-  server?.closeAllConnections();
-  server?.close();
-});
 
 const wire = async (...replies: Reply[]) => {
-  const seen: Seen[] = [];
-  const listening = createServer(async (request, response) => {
-    const body = Buffer.concat(await Array.fromAsync(request)).toString();
-    const reply = replies[seen.length];
-    seen.push({ url: request.url, headers: request.headers, body: JSON.parse(body) });
-    if (reply === undefined) response.writeHead(418).end();
-    else reply(response);
-  });
-  server = listening;
-  await new Promise<void>((done) => listening.listen(0, '127.0.0.1', done));
-  const { port } = listening.address() as AddressInfo;
-  return {
-    seen,
-    provider: await makeAnthropicProvider({ auth: 'key', apiKey: key, baseUrl: `http://127.0.0.1:${port}` }),
-  };
+  const { seen, url: baseUrl } = await fakeWire(...replies);
+  return { seen, provider: await makeAnthropicProvider({ auth: 'key', apiKey: key, baseUrl }) };
 };
 
 const request: ModelRequest = {
@@ -60,24 +33,8 @@ const failure = async (provider: ModelBackend) => {
 
 type Event = { readonly type: string; readonly [key: string]: unknown };
 
-const sse = (events: readonly Event[]): string =>
-  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-const send = (response: ServerResponse, events: readonly Event[]): void => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.write(sse(events));
-};
-const streamed =
-  (...events: Event[]): Reply =>
-  (response) => {
-    send(response, events);
-    response.end();
-  };
-const refused =
-  (status: number, error: object, headers: Record<string, string> = {}): Reply =>
-  (response) => {
-    response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_1', ...headers });
-    response.end(JSON.stringify({ type: 'error', error }));
-  };
+const refused = (status: number, error: object, headers: Record<string, string> = {}): Reply =>
+  answered(status, { type: 'error', error }, { 'request-id': 'req_1', ...headers });
 
 const start: Event = {
   type: 'message_start',
@@ -276,7 +233,7 @@ describe('a transient failure is retried once, and then reported', () => {
   const overloaded = refused(529, { type: 'overloaded_error', message: 'Overloaded' });
   const broken = refused(500, { type: 'api_error', message: 'oops' });
   const hungUp: Reply = (response) => response.destroy();
-  const answered = streamed(start, text('yes'), stop('end_turn'));
+  const yes = streamed(start, text('yes'), stop('end_turn'));
 
   test.each([
     ['an overload', overloaded, 'provider_overloaded'],
@@ -288,7 +245,7 @@ describe('a transient failure is retried once, and then reported', () => {
     ],
     ['a closed connection', hungUp, 'provider_unavailable'],
   ] as const)('%s', async (_title, reply, code) => {
-    const { provider, seen } = await wire(reply, reply, answered);
+    const { provider, seen } = await wire(reply, reply, yes);
     expect(await failure(provider)).toMatchObject({ code });
     expect(seen).toHaveLength(2);
     expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
@@ -319,7 +276,7 @@ describe('a transient failure is retried once, and then reported', () => {
   ] as const)(
     'after %s, who pays is asked for the retry, since the first may be charged for',
     async (_title, reply) => {
-      expect(await asked(reply, answered)).toEqual({ times: 1, seen: 1, isUncharged: false });
+      expect(await asked(reply, yes)).toEqual({ times: 1, seen: 1, isUncharged: false });
     },
   );
 
@@ -329,101 +286,28 @@ describe('a transient failure is retried once, and then reported', () => {
   });
 
   test('the retry may answer', async () => {
-    const { provider } = await wire(hungUp, answered);
+    const { provider } = await wire(hungUp, yes);
     expect((await answer(provider))[0]).toEqual({ type: 'text', text: 'yes' });
   });
 
   test('a call that must wait is not retried at once', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' };
-    const { provider, seen } = await wire(refused(529, error, { 'retry-after': '30' }), answered);
+    const { provider, seen } = await wire(refused(529, error, { 'retry-after': '30' }), yes);
     expect(await failure(provider)).toMatchObject({ code: 'provider_overloaded' });
     expect(seen).toHaveLength(1);
   });
 });
 
-describe('an interrupted answer', () => {
-  const begun = [start, text('The first w')];
-
-  test.each([
-    [
-      'by a closed connection',
-      (response: ServerResponse) => {
-        send(response, begun);
-        setImmediate(() => response.destroy());
-      },
-    ],
-    ['by an early end', streamed(...begun)],
-    [
-      'by what is no JSON',
-      (response: ServerResponse) => {
-        send(response, begun);
-        response.end('event: message_delta\ndata: {"type":\n\n');
-      },
-    ],
-  ] as const)('%s is reported, not retried', async (_title, reply) => {
-    const { provider, seen } = await wire(reply, streamed(...begun, stop('end_turn')));
-    expect(await failure(provider)).toMatchObject({ code: 'provider_unavailable' });
-    expect(seen).toHaveLength(1);
-  });
-
-  test.each([
-    ['overloaded_error', 'provider_overloaded'],
-    ['rate_limit_error', 'provider_rate_limited'],
-    ['api_error', 'provider_unavailable'],
-    ['authentication_error', 'provider_auth_failed'],
-  ])('by the event %s is %s', async (type, code) => {
-    const { provider } = await wire(streamed(...begun, { type: 'error', error: { type, message: key } }));
-    const told = await failure(provider);
-    expect(told.code).toBe(code);
-    expect(told.message).not.toContain(key);
-  });
-});
-
-describe('an aborting caller gets its own reason, and the provider sees the connection close', () => {
-  test('in the middle of an answer', async () => {
-    const closed = Promise.withResolvers<void>();
-    const { provider } = await wire((response) => {
-      send(response, [start, text('The first w')]);
-      response.on('close', closed.resolve);
-    });
-    const stopping = new AbortController();
-    const chunks = provider.stream(request, stopping.signal)[Symbol.asyncIterator]();
-    expect((await chunks.next()).value).toEqual({ type: 'text', text: 'The first w' });
-    const next = chunks.next();
-    stopping.abort(new Error('enough'));
-    await expect(next).rejects.toThrow('enough');
-    await closed.promise;
-  });
-
-  test('before the answer begins', async () => {
-    const asked = Promise.withResolvers<void>();
-    const closed = Promise.withResolvers<void>();
-    const { provider } = await wire((response) => {
-      response.on('close', closed.resolve);
-      asked.resolve();
-    });
-    const stopping = new AbortController();
-    const next = provider.stream(request, stopping.signal)[Symbol.asyncIterator]().next();
-    await asked.promise;
-    stopping.abort(new Error('enough'));
-    await expect(next).rejects.toThrow('enough');
-    await closed.promise;
-  });
-
-  test('before the request is sent', async () => {
-    const { provider, seen } = await wire();
-    const aborted = AbortSignal.abort(new Error('enough'));
-    await expect(Array.fromAsync(provider.stream(request, aborted))).rejects.toThrow('enough');
-    expect(seen).toEqual([]);
-  });
-
-  test('by leaving the loop', async () => {
-    const closed = Promise.withResolvers<void>();
-    const { provider } = await wire((response) => {
-      send(response, [start, text('The first w')]);
-      response.on('close', closed.resolve);
-    });
-    for await (const _chunk of provider.stream(request, new AbortController().signal)) break;
-    await closed.promise;
-  });
+test.each([
+  ['overloaded_error', 'provider_overloaded'],
+  ['rate_limit_error', 'provider_rate_limited'],
+  ['api_error', 'provider_unavailable'],
+  ['authentication_error', 'provider_auth_failed'],
+])('an answer that is interrupted by the event %s is %s', async (type, code) => {
+  const { provider } = await wire(
+    streamed(start, text('The first w'), { type: 'error', error: { type, message: key } }),
+  );
+  const told = await failure(provider);
+  expect(told.code).toBe(code);
+  expect(told.message).not.toContain(key);
 });

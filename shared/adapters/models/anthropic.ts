@@ -10,26 +10,19 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { AppError, isAppError } from '#shared/errors.ts';
 import { readAnswer } from './anthropic-answer.ts';
-import {
-  isNotFound,
-  isPassing,
-  isRefusedRequest,
-  isRefusedState,
-  isRefusedThinking,
-  translateError,
-} from './anthropic-errors.ts';
+import { errors, isNotFound, translateError } from './anthropic-errors.ts';
 import { countRequest, messagesRequest } from './anthropic-messages.ts';
-import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import {
   answerStartMsMax,
   countMsMax,
+  headerSafe,
   listedModelsMax,
   listMsMax,
   type ModelBackend,
   upTo,
 } from './model-backend.ts';
-import { streamAnswer } from './stream-answer.ts';
+import { streamAnswer, type Wire } from './stream-answer.ts';
 import type { ToolNameRule } from './tool-names.ts';
 
 /** Tool names match `^[a-zA-Z0-9_-]{1,128}$` (https://platform.claude.com/docs/en/agents-and-tools/tool-use). */
@@ -42,25 +35,13 @@ export type AnthropicSettings = { readonly baseUrl?: string | undefined } & (
 
 export const makeAnthropicProvider = async (settings: AnthropicSettings): Promise<ModelBackend> => {
   const client = await openAnthropic(settings);
+  const wire: Wire<Anthropic.RawMessageStreamEvent> = {
+    ...{ provider: 'anthropic', toolNameRule, errors, read: readAnswer },
+    send: ({ request, names, sending }, signal) =>
+      client.messages.create(messagesRequest(request, names, sending), { signal }),
+  };
   return {
-    stream: (request, signal, caller) => {
-      const names = toolNamesOf(request, toolNameRule);
-      return streamAnswer<Anthropic.RawMessageStreamEvent>(
-        {
-          provider: 'anthropic',
-          send: (sending, heard) =>
-            client.messages.create(messagesRequest(request, names, sending), { signal: heard }),
-          read: (modelRef) => readAnswer({ names, modelRef }),
-          isPassing,
-          isRefusedThinking,
-          isRefusedState,
-          isRefusedRequest,
-          translate: (error) => translateError(error, request.model),
-        },
-        request,
-        { signal, ...caller },
-      );
-    },
+    stream: (request, signal, caller) => streamAnswer(wire, request, { signal, ...caller }),
     count: async (request, signal) => {
       const body = countRequest(request, toolNamesOf(request, toolNameRule));
       try {

@@ -7,6 +7,7 @@
 import { BedrockRuntimeServiceException } from '@aws-sdk/client-bedrock-runtime';
 import type { AppError } from '#shared/errors.ts';
 import { type Meaning, meanings, noSuchModel, providerError } from './provider-errors.ts';
+import type { WireErrors } from './stream-answer.ts';
 
 const { refusedKey, rateLimited, overloaded, unavailable, unreachable, tooLong } = meanings;
 
@@ -34,7 +35,7 @@ const byText: readonly (readonly [RegExp, Meaning])[] = [
   [/guardrail|content filter/i, meanings.refusedContent],
 ];
 
-export const translateError = (cause: unknown, model: string): AppError => {
+const translateError = (cause: unknown, model: string): AppError => {
   const { name, status, requestId } = detailsOf(cause);
   const retryAfter = headerOf(cause, 'retry-after');
   return providerError(meaningOf(cause, model), { cause, status, type: name, requestId, retryAfter });
@@ -72,7 +73,7 @@ const headerOf = (cause: unknown, header: string): string | undefined =>
   cause instanceof BedrockRuntimeServiceException ? cause.$response?.headers?.[header] : undefined;
 
 /** A connection that failed is retried; one that was silent for too long is not, nor one without credentials. */
-export const isPassing = (error: unknown): boolean => {
+const isPassing = (error: unknown): boolean => {
   const { name = '', status } = detailsOf(error);
   if (error instanceof BedrockRuntimeServiceException)
     return status !== undefined && status >= 500 && headerOf(error, 'retry-after') === undefined;
@@ -82,12 +83,17 @@ export const isPassing = (error: unknown): boolean => {
 const isRefused = (error: unknown, pattern: RegExp): boolean =>
   isRefusedRequest(error) && error instanceof Error && pattern.test(error.message);
 
-export const isRefusedRequest = (error: unknown): boolean => detailsOf(error).name === 'ValidationException';
+const isRefusedRequest = (error: unknown): boolean => detailsOf(error).name === 'ValidationException';
 
-export const isRefusedThinking = (error: unknown): boolean =>
+const isRefusedThinking = (error: unknown): boolean =>
   isRefused(
     error,
     /adaptive|budget_tokens|output_config|effort|display|support.{0,20}thinking|expected \W?thinking|additional ?model/i,
   );
 
-export const isRefusedState = (error: unknown): boolean => isRefused(error, /thinking|signature|reasoning/i);
+const isRefusedState = (error: unknown): boolean => isRefused(error, /thinking|signature|reasoning/i);
+
+export const errors: WireErrors = {
+  ...{ isPassing, isRefusedThinking, isRefusedState, isRefusedRequest },
+  translate: translateError,
+};

@@ -7,7 +7,7 @@ import { brokerRefusalBytesMax } from '#shared/domain/broker/limits.ts';
 import type { BrokerProvider } from '#shared/domain/broker/provider.ts';
 import { AppError } from '#shared/errors.ts';
 import type { BrokerWire } from '#shared/ports/broker-wire.ts';
-import { headerSafe } from './api-key.ts';
+import { headerSafe } from './model-backend.ts';
 import type { ModelAccess } from './provider-access.ts';
 
 const defaultBases: Readonly<Record<BrokerProvider, string>> = {

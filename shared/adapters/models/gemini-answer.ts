@@ -8,10 +8,10 @@ import type { FinishReason, GenerateContentResponse, Part } from '@google/genai'
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
+import { said, tokenUsage } from './answer-parts.ts';
 import { meanings, providerError } from './provider-errors.ts';
-import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
-import type { AnswerReader } from './stream-answer.ts';
-import type { ToolNames } from './tool-names.ts';
+import { providerStateOf, type StatePart } from './provider-state.ts';
+import type { AnswerReader, Readable } from './stream-answer.ts';
 
 type Usage = NonNullable<GenerateContentResponse['usageMetadata']>;
 
@@ -21,8 +21,6 @@ type Reading = {
   usage: Usage | undefined;
   reason: FinishReason | undefined;
 };
-
-type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
 export const readAnswer = (readable: Readable): AnswerReader<GenerateContentResponse> => {
   const reading: Reading = { calls: [], state: [], usage: undefined, reason: undefined };
@@ -72,7 +70,7 @@ const takePart = (
   if (text === undefined) return [];
   if (thought) return text === '' ? [] : [{ type: 'reasoning', text }];
   state.push({ text: text.length, ...marked });
-  return text === '' ? [] : [{ type: 'text', text }];
+  return said(text);
 };
 
 const endOf = (reason: FinishReason, calls: number): AnswerEnd => {
@@ -99,11 +97,9 @@ const endOf = (reason: FinishReason, calls: number): AnswerEnd => {
 };
 
 /** The prompt's count includes the cached part; thoughts are paid as output. */
-const usageOf = (usage: Usage | undefined): TokenUsage => {
-  const cachedInputTokens = usage?.cachedContentTokenCount ?? 0;
-  return {
-    inputTokens: (usage?.promptTokenCount ?? 0) + (usage?.toolUsePromptTokenCount ?? 0),
-    outputTokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
-    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
-  };
-};
+const usageOf = (usage: Usage | undefined): TokenUsage =>
+  tokenUsage({
+    input: [usage?.promptTokenCount, usage?.toolUsePromptTokenCount],
+    output: [usage?.candidatesTokenCount, usage?.thoughtsTokenCount],
+    cached: usage?.cachedContentTokenCount,
+  });

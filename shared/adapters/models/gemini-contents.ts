@@ -5,7 +5,12 @@
  * a call must carry the signature that came with it; one whose signature is unknown carries the placeholder that
  * Google documents for it (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
-import type { Content, GenerateContentConfig, Part } from '@google/genai';
+import {
+  type Content,
+  ThinkingLevel as GeminiLevel,
+  type GenerateContentConfig,
+  type Part,
+} from '@google/genai';
 import type { HistoryImage, HistoryMessage } from '#shared/domain/history.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { ModelRequest } from '#shared/domain/model.ts';
@@ -13,7 +18,7 @@ import { wellFormed } from './call-arguments.ts';
 import { isBlank, resultText, userText } from './history-text.ts';
 import { type Piece, replayOf } from './provider-state.ts';
 import { type ImagesOf, shownImages } from './request-images.ts';
-import type { Sending } from './stream-answer.ts';
+import type { Sending, ShownThinking } from './stream-answer.ts';
 import type { ToolNames } from './tool-names.ts';
 import { takenTool } from './tool-schemas.ts';
 
@@ -135,3 +140,34 @@ const imagePart = ({ mimeType, data }: HistoryImage) => ({ inlineData: { mimeTyp
 
 const answerOf = (result: Result): JsonObject =>
   result.outcome === 'completed' ? { output: resultText(result) } : { error: resultText(result) };
+
+const withoutThinking = /^(models\/)?gemini-(1|2\.0)/;
+const withBudget = /^(models\/)?gemini-2\.5/;
+
+const levels = {
+  off: GeminiLevel.MINIMAL,
+  low: GeminiLevel.LOW,
+  medium: GeminiLevel.MEDIUM,
+  high: GeminiLevel.HIGH,
+} as const;
+/** The part of an answer's tokens that thinking may take. */
+const shares = { off: 0, low: 1 / 4, medium: 1 / 2, high: 3 / 4 } as const;
+
+/**
+ * Thinking (https://ai.google.dev/gemini-api/docs/thinking): since Gemini 3 a model has levels, of which `MINIMAL` is the lowest; 2.5 has
+ * a budget of tokens, within those of the answer; earlier models do not think, and are told nothing.
+ */
+export const thinkingConfig = (
+  { model, thinking: level, outputTokensMax }: ModelRequest,
+  shown: ShownThinking,
+): Pick<GenerateContentConfig, 'thinkingConfig'> => {
+  if (level === undefined || shown === 'unset' || withoutThinking.test(model)) return {};
+  return {
+    thinkingConfig: {
+      ...(shown === 'shown' ? { includeThoughts: true } : {}),
+      ...(withBudget.test(model)
+        ? { thinkingBudget: Math.floor(outputTokensMax * shares[level]) }
+        : { thinkingLevel: levels[level] }),
+    },
+  };
+};

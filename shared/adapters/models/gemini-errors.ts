@@ -8,6 +8,7 @@ import { ApiError } from '@google/genai';
 import type { AppError } from '#shared/errors.ts';
 import { parsedObject } from './call-arguments.ts';
 import { type Meaning, meanings, noSuchModel, providerError } from './provider-errors.ts';
+import type { WireErrors } from './stream-answer.ts';
 
 const { refusedKey, unpaid, rateLimited, overloaded, unavailable, unreachable, tooLong } = meanings;
 
@@ -66,20 +67,24 @@ const waitOf = ({ details = [] }: Body): string | undefined => {
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 
 /** A connection that failed is retried; one that was silent for too long is not. */
-export const isPassing = (error: unknown): boolean => {
+const isPassing = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.status >= 500 && waitOf(bodyOf(error)) === undefined;
   return error instanceof Error && error.name !== 'AbortError' && error.name !== 'TimeoutError';
 };
 
 /** "Thinking level is not supported for this model", "Budget 0 is invalid. This model only works in thinking mode." */
-export const isRefusedThinking = (error: unknown): boolean =>
+const isRefusedThinking = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.status === 400 &&
   /thinking|include.?thoughts|budget/i.test(error.message) &&
   !isRefusedState(error);
 
-export const isRefusedState = (error: unknown): boolean =>
+const isRefusedState = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 400 && /thought.{0,3}signature/i.test(error.message);
 
-export const isRefusedRequest = (error: unknown): boolean =>
-  error instanceof ApiError && error.status === 400;
+const isRefusedRequest = (error: unknown): boolean => error instanceof ApiError && error.status === 400;
+
+export const errors: WireErrors = {
+  ...{ isPassing, isRefusedThinking, isRefusedState, isRefusedRequest },
+  translate: translateError,
+};

@@ -5,30 +5,22 @@
  */
 import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';
-import { headerSafe } from './api-key.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import { readAnswer } from './gemini-answer.ts';
-import { configOf, contentsOf } from './gemini-contents.ts';
+import { configOf, contentsOf, thinkingConfig } from './gemini-contents.ts';
+import { errors, isNotFound, translateError } from './gemini-errors.ts';
 import {
-  isNotFound,
-  isPassing,
-  isRefusedRequest,
-  isRefusedState,
-  isRefusedThinking,
-  translateError,
-} from './gemini-errors.ts';
-import { thinkingConfig } from './gemini-thinking.ts';
-import {
-  answerStartMsMax,
   countMsMax,
+  headerSafe,
   listedModelsMax,
   listMsMax,
   type ModelBackend,
+  startingInTime,
   upTo,
 } from './model-backend.ts';
 import { noSuchModel, providerError } from './provider-errors.ts';
-import { type Sending, streamAnswer } from './stream-answer.ts';
-import type { ToolNameRule, ToolNames } from './tool-names.ts';
+import { type Sent, streamAnswer, type Wire } from './stream-answer.ts';
+import type { ToolNameRule } from './tool-names.ts';
 
 /** A letter or `_` first, then letters, digits and `_` (https://ai.google.dev/gemini-api/docs/function-calling). */
 const toolNameRule: ToolNameRule = { refused: /[^a-zA-Z0-9_]|^[0-9]/gu, charactersMax: 64 };
@@ -45,24 +37,12 @@ export const makeGeminiProvider = ({ apiKey, baseUrl }: GeminiSettings): ModelBa
     apiVersion: 'v1beta',
     httpOptions: { baseUrl: baseUrl ?? 'https://generativelanguage.googleapis.com' },
   });
+  const wire: Wire<GenerateContentResponse> = {
+    ...{ provider: 'gemini', toolNameRule, errors, read: readAnswer },
+    send: (sent, signal) => send(models, sent, signal),
+  };
   return {
-    stream: (request, signal, caller) => {
-      const names = toolNamesOf(request, toolNameRule);
-      return streamAnswer<GenerateContentResponse>(
-        {
-          provider: 'gemini',
-          send: (sending, heard) => send(models, { request, names, sending }, heard),
-          read: (modelRef) => readAnswer({ names, modelRef }),
-          isPassing,
-          isRefusedThinking,
-          isRefusedState,
-          isRefusedRequest,
-          translate: (error) => translateError(error, request.model),
-        },
-        request,
-        { signal, ...caller },
-      );
-    },
+    stream: (request, signal, caller) => streamAnswer(wire, request, { signal, ...caller }),
     count: (request, signal) => countTokens(models, request, signal),
     listModels: () => listModels(models),
     hasModel: (id) => hasModel(models, id),
@@ -73,11 +53,7 @@ type Models = GoogleGenAI['models'];
 
 const send = async (
   models: Models,
-  {
-    request,
-    names,
-    sending,
-  }: { readonly request: ModelRequest; readonly names: ToolNames; readonly sending: Sending },
+  { request, names, sending }: Sent,
   signal: AbortSignal,
 ): Promise<AsyncIterable<GenerateContentResponse>> => {
   if (!modelId.test(request.model)) throw providerError(noSuchModel(request.model));
@@ -97,19 +73,8 @@ const send = async (
 };
 
 /** Bounds the time to the first byte only: the SDK's own timeout would cut a long answer. */
-const fetchStarting: typeof fetch = async (input, init) => {
-  const late = new AbortController();
-  const timer = setTimeout(
-    () => late.abort(new DOMException('no answer began in time', 'TimeoutError')),
-    answerStartMsMax,
-  );
-  try {
-    const signals = [late.signal, ...(init?.signal ? [init.signal] : [])];
-    return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
-  } finally {
-    clearTimeout(timer);
-  }
-};
+const fetchStarting: typeof fetch = (input, init) =>
+  startingInTime(init?.signal, (signal) => fetch(input, { ...init, signal }));
 
 /** The SDK counts contents only; the whole request goes in the API's own field for it. */
 const countTokens = async (models: Models, request: ModelRequest, signal: AbortSignal): Promise<number> => {

@@ -8,13 +8,12 @@ import type OpenAI from 'openai';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { JsonObject } from '#shared/domain/json.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
+import { readThoughts, said, type ThoughtsReader, tokenUsage } from './answer-parts.ts';
 import { argsOf, parsedObject } from './call-arguments.ts';
 import { translateFailure } from './openai-errors.ts';
 import { meanings, providerError } from './provider-errors.ts';
-import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
-import { readThoughts, type ThoughtsReader } from './shown-thoughts.ts';
-import type { AnswerReader } from './stream-answer.ts';
-import type { ToolNames } from './tool-names.ts';
+import { providerStateOf, type StatePart } from './provider-state.ts';
+import type { AnswerReader, Readable } from './stream-answer.ts';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 
@@ -24,8 +23,6 @@ type Reading = {
   isRefused: boolean;
   final: OpenAI.Responses.Response | undefined;
 };
-
-type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
 export const readAnswer = (readable: Readable): AnswerReader<Event> => {
   const reading: Reading = { thoughts: readThoughts(), items: [], isRefused: false, final: undefined };
@@ -81,8 +78,6 @@ const take = (reading: Reading, event: Event): readonly ModelChunk[] => {
   }
 };
 
-const said = (text: string): readonly ModelChunk[] => (text === '' ? [] : [{ type: 'text', text }]);
-
 /** At the output limit, the call that was being written counts only if its arguments are complete. */
 const isWhole = (item: OpenAI.Responses.ResponseOutputItem): boolean =>
   item.type !== 'function_call' || item.status !== 'incomplete' || parsedObject(item.arguments) !== undefined;
@@ -101,16 +96,13 @@ const endOf = (
 };
 
 /** `input_tokens` includes reads from and writes to the cache. */
-const usageOf = (usage: OpenAI.Responses.ResponseUsage | undefined): TokenUsage => {
-  const cachedInputTokens = usage?.input_tokens_details?.cached_tokens ?? 0;
-  const cacheWriteInputTokens = usage?.input_tokens_details?.cache_write_tokens ?? 0;
-  return {
-    inputTokens: usage?.input_tokens ?? 0,
-    outputTokens: usage?.output_tokens ?? 0,
-    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
-    ...(cacheWriteInputTokens === 0 ? {} : { cacheWriteInputTokens }),
-  };
-};
+const usageOf = (usage: OpenAI.Responses.ResponseUsage | undefined): TokenUsage =>
+  tokenUsage({
+    input: [usage?.input_tokens],
+    output: [usage?.output_tokens],
+    cached: usage?.input_tokens_details?.cached_tokens,
+    cacheWrite: usage?.input_tokens_details?.cache_write_tokens,
+  });
 
 const stateParts = (item: OpenAI.Responses.ResponseOutputItem): StatePart[] => {
   switch (item.type) {

@@ -7,12 +7,12 @@
 import type OpenAI from 'openai';
 import type { CallId } from '#shared/domain/ids.ts';
 import type { AnswerEnd, ModelChunk, TokenUsage } from '#shared/domain/model.ts';
+import { said, tokenUsage } from './answer-parts.ts';
 import { argsOf, parsedObject } from './call-arguments.ts';
 import { thoughtFields } from './openai-chat-input.ts';
 import { meanings, providerError } from './provider-errors.ts';
-import { type ModelRef, providerStateOf, type StatePart } from './provider-state.ts';
-import type { AnswerReader } from './stream-answer.ts';
-import type { ToolNames } from './tool-names.ts';
+import { providerStateOf, type StatePart } from './provider-state.ts';
+import type { AnswerReader, Readable } from './stream-answer.ts';
 
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
 type Choice = OpenAI.Chat.ChatCompletionChunk.Choice;
@@ -30,8 +30,6 @@ type Reading = {
   usage: OpenAI.CompletionUsage | undefined;
   reason: Choice['finish_reason'];
 };
-
-type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
 
 export const readChatAnswer = (readable: Readable): AnswerReader<Chunk> => {
   const reading: Reading = {
@@ -70,13 +68,13 @@ const take = (reading: Reading, { choices, usage }: Chunk): readonly ModelChunk[
   const { content, refusal, tool_calls: calls, ...more } = choice.delta ?? {};
   for (const call of calls ?? []) takeCall(reading, call);
   reading.isRefused ||= Boolean(refusal);
-  const said = readContent(content);
-  const text = `${said.text}${refusal ?? ''}`;
+  const read = readContent(content);
+  const text = `${read.text}${refusal ?? ''}`;
   reading.textCharacters += text.length;
   return [
-    ...(said.thoughts === '' ? [] : [{ type: 'reasoning' as const, text: said.thoughts }]),
+    ...(read.thoughts === '' ? [] : [{ type: 'reasoning' as const, text: read.thoughts }]),
     ...takeThoughts(reading, more),
-    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...said(text),
   ];
 };
 
@@ -128,16 +126,13 @@ const stateParts = ({ thoughts, textCharacters }: Reading, calls: number): reado
   ...Array.from({ length: calls }, () => ({ call: true as const })),
 ];
 
-const usageOf = (usage: OpenAI.CompletionUsage | undefined): TokenUsage => {
-  const cachedInputTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0;
-  const cacheWriteInputTokens = usage?.prompt_tokens_details?.cache_write_tokens ?? 0;
-  return {
-    inputTokens: usage?.prompt_tokens ?? 0,
-    outputTokens: usage?.completion_tokens ?? 0,
-    ...(cachedInputTokens === 0 ? {} : { cachedInputTokens }),
-    ...(cacheWriteInputTokens === 0 ? {} : { cacheWriteInputTokens }),
-  };
-};
+const usageOf = (usage: OpenAI.CompletionUsage | undefined): TokenUsage =>
+  tokenUsage({
+    input: [usage?.prompt_tokens],
+    output: [usage?.completion_tokens],
+    cached: usage?.prompt_tokens_details?.cached_tokens,
+    cacheWrite: usage?.prompt_tokens_details?.cache_write_tokens,
+  });
 
 /**
  * The content of a chat chunk: a text, or parts of which some are thoughts (https://docs.mistral.ai/capabilities/reasoning). Nothing of it

@@ -7,6 +7,7 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import type { AppError } from '#shared/errors.ts';
 import { type Meaning, meanings, noSuchModel, providerError } from './provider-errors.ts';
+import type { WireErrors } from './stream-answer.ts';
 
 const { refusedKey, unpaid, rateLimited, overloaded, unavailable, unreachable, tooLong, refusedContent } =
   meanings;
@@ -88,7 +89,7 @@ const tooLongTexts =
 export const isNotFound = (error: unknown): boolean =>
   error instanceof APIError && (error.status === 404 || error.code === 'model_not_found');
 
-export const isPassing = (error: unknown): boolean => {
+const isPassing = (error: unknown): boolean => {
   if (error instanceof APIConnectionTimeoutError) return false;
   if (error instanceof APIConnectionError) return true;
   const { status, headers } = error instanceof APIError ? error : noDetails;
@@ -99,19 +100,24 @@ export const isPassing = (error: unknown): boolean => {
  * "Unsupported value: 'reasoning.effort' …", "Your organization must be verified to generate reasoning summaries", "Encrypted
  * content is not supported with this model", and the like; on the chat wire, "… does not support thinking".
  */
-export const isRefusedThinking = (error: unknown): boolean =>
+const isRefusedThinking = (error: unknown): boolean =>
   error instanceof APIError &&
   error.status === 400 &&
   (/^(reasoning|include)/.test(error.param ?? '') ||
     /reasoning[._ ](effort|summar)|support.{0,10} thinking/i.test(error.message));
 
 /** "Item 'rs_…' of type 'reasoning' was provided without its required following item", and the like. */
-export const isRefusedState = (error: unknown): boolean =>
+const isRefusedState = (error: unknown): boolean =>
   error instanceof APIError && error.status === 400 && /reasoning|encrypted/i.test(error.message);
 
 /** A server that serves no images says so with the status that its maker found fit: "image input is not supported" is a 404 or a 500. */
-export const isRefusedRequest = (error: unknown): boolean =>
+const isRefusedRequest = (error: unknown): boolean =>
   error instanceof APIError &&
   (error.status === 400 ||
     error.status === 422 ||
     (error.status !== undefined && /\bimages? (input|is|are)\b/i.test(error.message)));
+
+export const errors: WireErrors = {
+  ...{ isPassing, isRefusedThinking, isRefusedState, isRefusedRequest },
+  translate: translateError,
+};

@@ -7,12 +7,12 @@
  * without conversations are excluded by name.
  */
 import OpenAI from 'openai';
-import type { ListedModel, ModelRequest } from '#shared/domain/model.ts';
-import { headerSafe } from './api-key.ts';
+import type { ListedModel } from '#shared/domain/model.ts';
 import { toolNamesOf } from './call-arguments.ts';
 import {
   answerStartMsMax,
   countMsMax,
+  headerSafe,
   listedModelsMax,
   listMsMax,
   type ModelBackend,
@@ -21,17 +21,10 @@ import {
 import { readAnswer } from './openai-answer.ts';
 import { readChatAnswer } from './openai-chat-answer.ts';
 import { chatRequest } from './openai-chat-input.ts';
-import {
-  isNotFound,
-  isPassing,
-  isRefusedRequest,
-  isRefusedState,
-  isRefusedThinking,
-  translateError,
-} from './openai-errors.ts';
+import { errors, isNotFound, translateError } from './openai-errors.ts';
 import { countRequest, responseRequest } from './openai-input.ts';
 import type { OpenAiApi } from './provider-access.ts';
-import { streamAnswer } from './stream-answer.ts';
+import { streamAnswer, type Wire } from './stream-answer.ts';
 import type { ToolNameRule } from './tool-names.ts';
 
 /** Names match `^[a-zA-Z0-9_-]{1,64}$` (https://developers.openai.com/api/docs/guides/function-calling). */
@@ -58,9 +51,9 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
     logLevel: 'off',
   });
   const models = { listModels: () => listModels(client), hasModel: (id: string) => hasModel(client, id) };
-  if (api === 'chat') return { stream: streamChat(client), ...models };
+  if (api === 'chat') return { stream: streamBy(chatWire(client)), ...models };
   return {
-    stream: streamResponses(client),
+    stream: streamBy(responsesWire(client)),
     count: async (request, signal) => {
       const body = countRequest(request, toolNamesOf(request, toolNameRule));
       const options = { signal, timeout: countMsMax };
@@ -75,47 +68,22 @@ export const makeOpenAiProvider = ({ apiKey, baseUrl, api }: OpenAiSettings): Mo
   };
 };
 
-/** The parts of a stream that both wires have. */
-const partsOfBoth = ({ model }: ModelRequest) => ({
-  provider: 'openai' as const,
-  isPassing,
-  isRefusedThinking,
-  isRefusedState,
-  isRefusedRequest,
-  translate: (error: unknown) => translateError(error, model),
+const responsesWire = (client: OpenAI): Wire<OpenAI.Responses.ResponseStreamEvent> => ({
+  ...{ provider: 'openai', toolNameRule, errors, read: readAnswer },
+  send: ({ request, names, sending }, signal) =>
+    client.responses.create(responseRequest(request, names, sending), { signal }),
 });
 
-const streamResponses =
-  (client: OpenAI): ModelBackend['stream'] =>
-  (request, signal, caller) => {
-    const names = toolNamesOf(request, toolNameRule);
-    return streamAnswer<OpenAI.Responses.ResponseStreamEvent>(
-      {
-        ...partsOfBoth(request),
-        send: (sending, heard) =>
-          client.responses.create(responseRequest(request, names, sending), { signal: heard }),
-        read: (modelRef) => readAnswer({ names, modelRef }),
-      },
-      request,
-      { signal, ...caller },
-    );
-  };
+const chatWire = (client: OpenAI): Wire<OpenAI.Chat.ChatCompletionChunk> => ({
+  ...{ provider: 'openai', toolNameRule, errors, read: readChatAnswer },
+  send: ({ request, names, sending }, signal) =>
+    client.chat.completions.create(chatRequest(request, names, sending), { signal }),
+});
 
-const streamChat =
-  (client: OpenAI): ModelBackend['stream'] =>
-  (request, signal, caller) => {
-    const names = toolNamesOf(request, toolNameRule);
-    return streamAnswer<OpenAI.Chat.ChatCompletionChunk>(
-      {
-        ...partsOfBoth(request),
-        send: (sending, heard) =>
-          client.chat.completions.create(chatRequest(request, names, sending), { signal: heard }),
-        read: (modelRef) => readChatAnswer({ names, modelRef }),
-      },
-      request,
-      { signal, ...caller },
-    );
-  };
+const streamBy =
+  <E>(wire: Wire<E>): ModelBackend['stream'] =>
+  (request, signal, caller) =>
+    streamAnswer(wire, request, { signal, ...caller });
 
 const listModels = async (client: OpenAI): Promise<readonly ListedModel[]> => {
   try {

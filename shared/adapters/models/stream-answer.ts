@@ -22,11 +22,13 @@ import type {
 import { isUnchargedStatus } from '#shared/domain/price.ts';
 import { AppError, isAppError, isUncharged } from '#shared/errors.ts';
 import type { MayResend, ModelCaller } from '#shared/ports/models.ts';
+import { toolNamesOf } from './call-arguments.ts';
 import { gathered } from './gathered-stream.ts';
 import { meanings, providerError } from './provider-errors.ts';
 import { hasProviderState, type ModelRef } from './provider-state.ts';
 import { toolRefusal } from './refused-tools.ts';
 import { hasImages } from './request-images.ts';
+import type { ToolNameRule, ToolNames } from './tool-names.ts';
 
 /** The part of a wish for thinking that is sent: a level whose thoughts are shown, a level alone, or nothing. */
 export type ShownThinking = 'shown' | 'unshown' | 'unset';
@@ -48,17 +50,36 @@ export type AnswerReader<E> = {
   readonly usage: () => TokenUsage | undefined;
 };
 
+export type Readable = { readonly names: ToolNames; readonly modelRef: ModelRef };
+export type Sent = {
+  readonly request: ModelRequest;
+  readonly names: ToolNames;
+  readonly sending: Sending;
+};
+
 export type Wire<E> = {
   readonly provider: ProviderName;
+  readonly toolNameRule: ToolNameRule;
   /** Settles when the answer begins. The signal is of the whole answer. */
-  readonly send: (sending: Sending, signal: AbortSignal) => Promise<AsyncIterable<E>>;
-  readonly read: (modelRef: ModelRef) => AnswerReader<E>;
+  readonly send: (sent: Sent, signal: AbortSignal) => Promise<AsyncIterable<E>>;
+  readonly read: (readable: Readable) => AnswerReader<E>;
+  readonly errors: WireErrors;
+};
+
+/** The meaning of what an SDK throws. */
+export type WireErrors = {
   readonly isPassing: (error: unknown) => boolean;
   /** The request is refused for its level of thinking, or for showing it. */
   readonly isRefusedThinking: (error: unknown) => boolean;
   readonly isRefusedState: (error: unknown) => boolean;
   /** The request is refused, not for its key, its rate or its length. */
   readonly isRefusedRequest: (error: unknown) => boolean;
+  readonly translate: (error: unknown, model: string) => AppError;
+};
+
+/** A wire, for one request. */
+type Asked<E> = Omit<WireErrors, 'translate'> & {
+  readonly send: (sending: Sending, signal: AbortSignal) => Promise<AsyncIterable<E>>;
   readonly translate: (error: unknown) => AppError;
 };
 
@@ -67,10 +88,17 @@ type Hearing = ModelCaller & { readonly signal: AbortSignal };
 const secondTryPauseMs = 300;
 
 export async function* streamAnswer<E>(
-  wire: Wire<E>,
-  { history, model, thinking, tools }: ModelRequest,
+  { provider, toolNameRule, send, read, errors }: Wire<E>,
+  request: ModelRequest,
   { signal, mayResend = async () => true, onUsage }: Hearing,
 ): AsyncGenerator<ModelChunk> {
+  const { history, model, thinking, tools } = request;
+  const names = toolNamesOf(request, toolNameRule);
+  const asked: Asked<E> = {
+    ...errors,
+    send: (sending, heard) => send({ request, names, sending }, heard),
+    translate: (error) => errors.translate(error, model),
+  };
   const sending = {
     withState: hasProviderState(history),
     withImages: hasImages(history),
@@ -78,12 +106,12 @@ export async function* streamAnswer<E>(
   };
   const stop = new AbortController();
   const heard = AbortSignal.any([signal, stop.signal]);
-  const { events, withoutHistory } = await begin(wire, { sending, signal: heard, mayResend, tools });
-  const reader = wire.read({ provider: wire.provider, model, withoutHistory });
+  const { events, withoutHistory } = await begin(asked, { sending, signal: heard, mayResend, tools });
+  const reader = read({ names, modelRef: { provider, model, withoutHistory } });
   let hasSpoken = false;
   const isUrgent = (): boolean => !hasSpoken;
   try {
-    for await (const arrived of received(events, wire, { signal, isUrgent }))
+    for await (const arrived of received(events, asked, { signal, isUrgent }))
       for (const chunk of readAll(reader, arrived, onUsage)) {
         hasSpoken = true;
         yield chunk;
@@ -153,19 +181,19 @@ type Attempt = Pick<ModelRequest, 'tools'> & {
 };
 
 const begin = async <E>(
-  wire: Wire<E>,
+  asked: Asked<E>,
   attempt: Attempt,
 ): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
   try {
-    return await sendWithLess(wire, attempt);
+    return await sendWithLess(asked, attempt);
   } catch (error) {
     attempt.signal.throwIfAborted();
-    throw toolRefusal(refusal(error, wire), attempt.tools);
+    throw toolRefusal(refusal(error, asked), attempt.tools);
   }
 };
 
 /** Before an answer began: whether it is charged for depends on who said no. */
-const refusal = (error: unknown, { translate }: Pick<Wire<never>, 'translate'>): AppError => {
+const refusal = (error: unknown, { translate }: Pick<Asked<never>, 'translate'>): AppError => {
   const known = isAppError(error) ? error : translate(error);
   const { code, message, details } = known;
   const status = details.context?.['status'];
@@ -174,28 +202,28 @@ const refusal = (error: unknown, { translate }: Pick<Wire<never>, 'translate'>):
 };
 
 const sendWithLess = async <E>(
-  wire: Wire<E>,
+  asked: Asked<E>,
   attempt: Attempt,
 ): Promise<{ readonly events: AsyncIterable<E>; readonly withoutHistory: boolean }> => {
   const { sending } = attempt;
   const withLess = (less: Partial<Sending>) =>
-    sendWithLess(wire, { ...attempt, sending: { ...sending, ...less } });
+    sendWithLess(asked, { ...attempt, sending: { ...sending, ...less } });
   try {
-    return { events: await sendWithOneRetry(wire, attempt), withoutHistory: false };
+    return { events: await sendWithOneRetry(asked, attempt), withoutHistory: false };
   } catch (error) {
     const { withState, withImages, thinking } = sending;
-    if (thinking !== 'unset' && wire.isRefusedThinking(error))
+    if (thinking !== 'unset' && asked.isRefusedThinking(error))
       return withLess({ thinking: thinking === 'shown' ? 'unshown' : 'unset' });
-    if (withState && wire.isRefusedState(error))
+    if (withState && asked.isRefusedState(error))
       return { ...(await withLess({ withState: false })), withoutHistory: true };
     // A model may see no images, or not these: the conversation goes on without them.
-    if (!withImages || !wire.isRefusedRequest(error)) throw error;
+    if (!withImages || !asked.isRefusedRequest(error)) throw error;
     return await withLess({ withImages: false });
   }
 };
 
 const sendWithOneRetry = async <E>(
-  { send, isPassing, translate }: Wire<E>,
+  { send, isPassing, translate }: Asked<E>,
   { sending, signal, mayResend }: Attempt,
 ): Promise<AsyncIterable<E>> => {
   signal.throwIfAborted();
@@ -212,19 +240,19 @@ const sendWithOneRetry = async <E>(
 /** Translates every failure within a stream: the SDK's or the wire's. */
 async function* received<E>(
   events: AsyncIterable<E>,
-  wire: Wire<E>,
+  asked: Asked<E>,
   { signal, isUrgent }: { readonly signal: AbortSignal; readonly isUrgent: () => boolean },
 ): AsyncGenerator<readonly E[]> {
   try {
     yield* gathered(events, { signal, isUrgent });
   } catch (error) {
-    fail(error, wire, signal);
+    fail(error, asked, signal);
   }
   // An SDK may end an aborted stream as if the answer were over.
   signal.throwIfAborted();
 }
 
-const fail = (error: unknown, { translate }: Pick<Wire<never>, 'translate'>, signal: AbortSignal): never => {
+const fail = (error: unknown, { translate }: Pick<Asked<never>, 'translate'>, signal: AbortSignal): never => {
   signal.throwIfAborted();
   throw isAppError(error) ? error : translate(error);
 };
