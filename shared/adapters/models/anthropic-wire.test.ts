@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { MessageId } from '#shared/domain/ids.ts';
 import type { ModelChunk, ModelRequest } from '#shared/domain/model.ts';
 import { isAppError, isUncharged } from '#shared/errors.ts';
@@ -310,4 +310,13 @@ test.each([
   const told = await failure(provider);
   expect(told.code).toBe(code);
   expect(told.message).not.toContain(key);
+});
+
+test('a model near its end prints nothing', async () => {
+  const warn = vi.spyOn(console, 'warn');
+  onTestFinished(() => warn.mockRestore());
+  const { provider } = await wire(streamed(start, text('yes'), stop('end_turn')));
+  const old = { ...request, model: 'claude-sonnet-4-5' };
+  await Array.fromAsync(provider.stream(old, new AbortController().signal));
+  expect(warn).not.toHaveBeenCalled();
 });

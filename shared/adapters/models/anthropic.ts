@@ -37,8 +37,9 @@ export const makeAnthropicProvider = async (settings: AnthropicSettings): Promis
   const client = await openAnthropic(settings);
   const wire: Wire<Anthropic.RawMessageStreamEvent> = {
     ...{ provider: 'anthropic', toolNameRule, errors, read: readAnswer },
+    // Not by `messages.create`, which prints a warning of its own to the console for a model near its end.
     send: ({ request, names, sending }, signal) =>
-      client.messages.create(messagesRequest(request, names, sending), { signal }),
+      client.post('/v1/messages', { body: messagesRequest(request, names, sending), stream: true, signal }),
   };
   return {
     stream: (request, signal, caller) => streamAnswer(wire, request, { signal, ...caller }),
