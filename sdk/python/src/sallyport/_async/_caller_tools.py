@@ -6,19 +6,17 @@ A call is an event of the log, which comes once whatever happens to the connecti
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._errors import SallyportError
 from .._paths import session_path
 from .._results import Event
 from .._tool_runs import Answer, AsyncToolRuns, CallerTool, already_followed
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 
 async def answer_calls(
-    client: AsyncSallyport,
+    client: AsyncTransport,
     session_id: str,
     *,
     tools: list[CallerTool],
@@ -56,7 +54,7 @@ async def answer_calls(
         client._followed.discard(session_id)
 
 
-async def _answer(client: AsyncSallyport, path: str, body: Answer) -> None:
+async def _answer(client: AsyncTransport, path: str, body: Answer) -> None:
     try:
         # A second answer is refused, and changes nothing.
         await client.request("POST", path, body, repeat="lost")
@@ -66,7 +64,7 @@ async def _answer(client: AsyncSallyport, path: str, body: Answer) -> None:
             await _answer(client, path, {"error": f"its result was refused: {error}"})
 
 
-async def _withdraw(client: AsyncSallyport, path: str, body: dict[str, Any]) -> None:
+async def _withdraw(client: AsyncTransport, path: str, body: dict[str, Any]) -> None:
     try:
         await client.request("PUT", path, body)
     except SallyportError:

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
@@ -21,9 +21,7 @@ from .._paths import session_path
 from .._results import CodeResult, ExecResult, code_result_of, exec_result_of
 from .._server_events import ServerEvent
 from ._streams import follow_output, name_of, read_events
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 #: The server answers after 45 seconds at the latest, once a sandbox has started.
 ANSWER_SECONDS_MAX = 240.0
@@ -46,7 +44,7 @@ class _Begun:
 
 
 async def run_command(
-    client: AsyncSallyport,
+    client: AsyncTransport,
     session_id: str,
     body: dict[str, Any],
     on_stdout: OnText | None,
@@ -111,7 +109,7 @@ async def run_command(
     raise connection_lost()
 
 
-async def _end_process(client: AsyncSallyport, session_id: str, process_id: str) -> None:
+async def _end_process(client: AsyncTransport, session_id: str, process_id: str) -> None:
     try:
         path = session_path(session_id, "processes", process_id)
         await client.request("DELETE", path, tries_max=END_TRIES_MAX)
@@ -119,7 +117,7 @@ async def _end_process(client: AsyncSallyport, session_id: str, process_id: str)
         pass
 
 
-async def run_code(client: AsyncSallyport, session_id: str, body: dict[str, Any]) -> CodeResult:
+async def run_code(client: AsyncTransport, session_id: str, body: dict[str, Any]) -> CodeResult:
     timeout_seconds = CODE_MARGIN_SECONDS + body.get("timeoutSeconds", 30)
     path = session_path(session_id, "code")
     return code_result_of(

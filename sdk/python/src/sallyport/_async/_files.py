@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import uuid
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 from urllib.parse import urljoin
 
 import httpx
@@ -19,9 +19,7 @@ from .._paths import file_path, session_path, with_query
 from .._results import FileChange, FileEntry, FileLink, FileStat, file_entry_of
 from .._server_events import ServerEvent
 from ._streams import open_stream, pieces_of, resume_events
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 #: The largest body of a request.
 PART_BYTES_MAX = 4 * 1_048_576
@@ -31,7 +29,7 @@ OnProgress = Callable[[int, int], None]
 
 
 class AsyncFiles:
-    def __init__(self, client: AsyncSallyport, session_id: str) -> None:
+    def __init__(self, client: AsyncTransport, session_id: str) -> None:
         self._client = client
         self._session_id = session_id
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 from .._errors import connection_lost
 from .._paths import given, session_path, with_query
 from .._results import OutputEvent, ProcessInfo, process_info_of
 from ._streams import follow_output
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 
 class AsyncProcess:
-    def __init__(self, client: AsyncSallyport, session_id: str, process_id: str) -> None:
+    def __init__(self, client: AsyncTransport, session_id: str, process_id: str) -> None:
         self._client = client
         self.session_id = session_id
         self.process_id = process_id
@@ -63,7 +60,7 @@ class AsyncProcess:
 
 
 class AsyncProcesses:
-    def __init__(self, client: AsyncSallyport, session_id: str) -> None:
+    def __init__(self, client: AsyncTransport, session_id: str) -> None:
         self._client = client
         self._session_id = session_id
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from .._errors import SallyportError
 from .._paths import given, named_as_sent, session_path
@@ -11,14 +11,12 @@ from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
 from ._commands import OnText, run_code, run_command
 from ._files import AsyncFiles
 from ._processes import AsyncProcesses
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 
 class AsyncSandbox:
     def __init__(
-        self, client: AsyncSallyport, id: str, session: dict[str, Any] | None = None
+        self, client: AsyncTransport, id: str, session: dict[str, Any] | None = None
     ) -> None:
         self._client = client
         self.id = id

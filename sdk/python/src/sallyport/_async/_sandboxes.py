@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._paths import options, session_path
 from .._results import Snapshot
 from ._sandbox import AsyncSandbox
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport, read_pages
 
 
 class AsyncSandboxes:
-    def __init__(self, client: AsyncSallyport) -> None:
+    def __init__(self, client: AsyncTransport) -> None:
         self._client = client
 
     async def create(
@@ -73,8 +71,6 @@ class AsyncSandboxes:
         status: str = "active",
     ) -> builtins.list[AsyncSandbox]:
         """Lists sandboxes, by default those that have not ended. A label is `key:value`; of several, a sandbox has all."""
-        from ._client import read_pages
-
         return [
             AsyncSandbox(self._client, session["id"], session)
             async for session in read_pages(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from .._digest import is_as_named
 from .._errors import SallyportError
@@ -14,10 +14,8 @@ from .._results import Event
 from .._tool_runs import CallerTool
 from ._caller_tools import answer_calls
 from ._sandbox import AsyncSandbox
+from ._transport import AsyncTransport, read_pages
 from ._turn_events import retry_and_follow, send_and_follow
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
 
 #: More than the 1,000 events that are kept have.
 EXPORT_PAGES_MAX = 50
@@ -25,7 +23,7 @@ EXPORT_PAGES_MAX = 50
 
 class AsyncSession:
     def __init__(
-        self, client: AsyncSallyport, id: str, session: dict[str, Any] | None = None
+        self, client: AsyncTransport, id: str, session: dict[str, Any] | None = None
     ) -> None:
         self._client = client
         self.id = id
@@ -178,7 +176,7 @@ class AsyncSession:
 
 
 class AsyncSessions:
-    def __init__(self, client: AsyncSallyport) -> None:
+    def __init__(self, client: AsyncTransport) -> None:
         self._client = client
 
     async def create(
@@ -235,8 +233,6 @@ class AsyncSessions:
         status: str = "active",
     ) -> builtins.list[AsyncSession]:
         """Lists sessions, by default those that have not ended. A label is `key:value`; of several, a session has all."""
-        from ._client import read_pages
-
         return [
             AsyncSession(self._client, session["id"], session)
             async for session in read_pages(

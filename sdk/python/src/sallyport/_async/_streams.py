@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import httpx
 
@@ -15,9 +14,7 @@ from .._paths import session_path
 from .._results import OutputEvent
 from .._retry import back_off_seconds, is_lost
 from .._server_events import EventParser, ServerEvent
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 #: The server sends a comment each 15 seconds: a connection that is silent for longer is dead.
 SILENCE_SECONDS_MAX = 60.0
@@ -28,7 +25,7 @@ STANDING_SECONDS_MIN = 10.0
 UNKNOWN_EXIT_CODE = 137
 
 
-async def open_stream(client: AsyncSallyport, path: str) -> AsyncIterator[ServerEvent]:
+async def open_stream(client: AsyncTransport, path: str) -> AsyncIterator[ServerEvent]:
     response = await client.send(
         "GET",
         path,
@@ -107,7 +104,7 @@ def _command_lost() -> SallyportError:
 
 
 async def follow_output(
-    client: AsyncSallyport,
+    client: AsyncTransport,
     session_id: str,
     *,
     process_id: str,

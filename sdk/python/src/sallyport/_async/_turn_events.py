@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._clock import sleep_async
 from .._errors import SallyportError, connection_lost, events_purged
 from .._paths import session_path, with_query
 from .._results import Event
 from .._retry import back_off_seconds
-
-if TYPE_CHECKING:
-    from ._client import AsyncSallyport
+from ._transport import AsyncTransport
 
 #: Pauses between two looks at the log: short while something happens.
 LOOK_SECONDS_FIRST = 0.2
@@ -27,7 +25,7 @@ BEYOND_ANY_LOG = 1_000_000_000
 
 
 async def send_and_follow(
-    client: AsyncSallyport, session_id: str, body: dict[str, Any], message_id: str | None
+    client: AsyncTransport, session_id: str, body: dict[str, Any], message_id: str | None
 ) -> AsyncGenerator[Event, None]:
     if message_id is None:
         message_id = str(uuid.uuid4())
@@ -42,7 +40,7 @@ async def send_and_follow(
         yield event
 
 
-async def retry_and_follow(client: AsyncSallyport, session_id: str) -> AsyncGenerator[Event, None]:
+async def retry_and_follow(client: AsyncTransport, session_id: str) -> AsyncGenerator[Event, None]:
     last = (await _read_log(client, session_id, BEYOND_ANY_LOG))["lastIndex"]
     answer = await client.request("POST", session_path(session_id, "retry"))
     async for event in _follow_turn(client, session_id, last, answer["messageId"]):
@@ -50,7 +48,7 @@ async def retry_and_follow(client: AsyncSallyport, session_id: str) -> AsyncGene
 
 
 async def _find_message(
-    client: AsyncSallyport, session_id: str, message_id: str
+    client: AsyncTransport, session_id: str, message_id: str
 ) -> tuple[int, bool]:
     """The index before its event and True; or that of the last event, where the log does not say it."""
     last, oldest = -1, 0
@@ -69,7 +67,7 @@ async def _find_message(
 
 
 async def _follow_turn(
-    client: AsyncSallyport, session_id: str, last: int, message_id: str
+    client: AsyncTransport, session_id: str, last: int, message_id: str
 ) -> AsyncGenerator[Event, None]:
     is_seen = False
     async for event in _follow(client, session_id, last):
@@ -80,7 +78,7 @@ async def _follow_turn(
 
 
 async def _follow(
-    client: AsyncSallyport, session_id: str, last: int
+    client: AsyncTransport, session_id: str, last: int
 ) -> AsyncGenerator[Event, None]:
     failures, pause = 0, LOOK_SECONDS_FIRST
     while failures <= FAILURES_MAX:
@@ -100,6 +98,6 @@ async def _follow(
     raise connection_lost()
 
 
-async def _read_log(client: AsyncSallyport, session_id: str, since: int) -> Any:
+async def _read_log(client: AsyncTransport, session_id: str, since: int) -> Any:
     path = with_query(session_path(session_id, "events"), since_index=since, max_events=500)
     return await client.request("GET", path)

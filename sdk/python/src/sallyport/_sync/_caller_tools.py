@@ -7,19 +7,17 @@ A call is an event of the log, which comes once whatever happens to the connecti
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._errors import SallyportError
 from .._paths import session_path
 from .._results import Event
 from .._tool_runs import Answer, ToolRuns, CallerTool, already_followed
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport
 
 
 def answer_calls(
-    client: Sallyport,
+    client: Transport,
     session_id: str,
     *,
     tools: list[CallerTool],
@@ -57,7 +55,7 @@ def answer_calls(
         client._followed.discard(session_id)
 
 
-def _answer(client: Sallyport, path: str, body: Answer) -> None:
+def _answer(client: Transport, path: str, body: Answer) -> None:
     try:
         # A second answer is refused, and changes nothing.
         client.request("POST", path, body, repeat="lost")
@@ -67,7 +65,7 @@ def _answer(client: Sallyport, path: str, body: Answer) -> None:
             _answer(client, path, {"error": f"its result was refused: {error}"})
 
 
-def _withdraw(client: Sallyport, path: str, body: dict[str, Any]) -> None:
+def _withdraw(client: Transport, path: str, body: dict[str, Any]) -> None:
     try:
         client.request("PUT", path, body)
     except SallyportError:

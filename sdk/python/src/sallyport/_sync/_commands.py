@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterator, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
@@ -22,9 +22,7 @@ from .._paths import session_path
 from .._results import CodeResult, ExecResult, code_result_of, exec_result_of
 from .._server_events import ServerEvent
 from ._streams import follow_output, name_of, read_events
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport
 
 #: The server answers after 45 seconds at the latest, once a sandbox has started.
 ANSWER_SECONDS_MAX = 240.0
@@ -47,7 +45,7 @@ class _Begun:
 
 
 def run_command(
-    client: Sallyport,
+    client: Transport,
     session_id: str,
     body: dict[str, Any],
     on_stdout: OnText | None,
@@ -112,7 +110,7 @@ def run_command(
     raise connection_lost()
 
 
-def _end_process(client: Sallyport, session_id: str, process_id: str) -> None:
+def _end_process(client: Transport, session_id: str, process_id: str) -> None:
     try:
         path = session_path(session_id, "processes", process_id)
         client.request("DELETE", path, tries_max=END_TRIES_MAX)
@@ -120,7 +118,7 @@ def _end_process(client: Sallyport, session_id: str, process_id: str) -> None:
         pass
 
 
-def run_code(client: Sallyport, session_id: str, body: dict[str, Any]) -> CodeResult:
+def run_code(client: Transport, session_id: str, body: dict[str, Any]) -> CodeResult:
     timeout_seconds = CODE_MARGIN_SECONDS + body.get("timeoutSeconds", 30)
     path = session_path(session_id, "code")
     return code_result_of(

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from .._errors import connection_lost
 from .._paths import given, session_path, with_query
 from .._results import OutputEvent, ProcessInfo, process_info_of
 from ._streams import follow_output
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport
 
 
 class Process:
-    def __init__(self, client: Sallyport, session_id: str, process_id: str) -> None:
+    def __init__(self, client: Transport, session_id: str, process_id: str) -> None:
         self._client = client
         self.session_id = session_id
         self.process_id = process_id
@@ -64,7 +61,7 @@ class Process:
 
 
 class Processes:
-    def __init__(self, client: Sallyport, session_id: str) -> None:
+    def __init__(self, client: Transport, session_id: str) -> None:
         self._client = client
         self._session_id = session_id
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from .._errors import SallyportError
 from .._paths import given, named_as_sent, session_path
@@ -12,14 +12,12 @@ from .._results import CodeResult, ExecResult, Snapshot, snapshot_of
 from ._commands import OnText, run_code, run_command
 from ._files import Files
 from ._processes import Processes
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport
 
 
 class Sandbox:
     def __init__(
-        self, client: Sallyport, id: str, session: dict[str, Any] | None = None
+        self, client: Transport, id: str, session: dict[str, Any] | None = None
     ) -> None:
         self._client = client
         self.id = id

@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._paths import options, session_path
 from .._results import Snapshot
 from ._sandbox import Sandbox
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport, read_pages
 
 
 class Sandboxes:
-    def __init__(self, client: Sallyport) -> None:
+    def __init__(self, client: Transport) -> None:
         self._client = client
 
     def create(
@@ -74,8 +72,6 @@ class Sandboxes:
         status: str = "active",
     ) -> builtins.list[Sandbox]:
         """Lists sandboxes, by default those that have not ended. A label is `key:value`; of several, a sandbox has all."""
-        from ._client import read_pages
-
         return [
             Sandbox(self._client, session["id"], session)
             for session in read_pages(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import builtins
 import json
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from .._digest import is_as_named
 from .._errors import SallyportError
@@ -15,10 +15,8 @@ from .._results import Event
 from .._tool_runs import CallerTool
 from ._caller_tools import answer_calls
 from ._sandbox import Sandbox
+from ._transport import Transport, read_pages
 from ._turn_events import retry_and_follow, send_and_follow
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
 
 #: More than the 1,000 events that are kept have.
 EXPORT_PAGES_MAX = 50
@@ -26,7 +24,7 @@ EXPORT_PAGES_MAX = 50
 
 class Session:
     def __init__(
-        self, client: Sallyport, id: str, session: dict[str, Any] | None = None
+        self, client: Transport, id: str, session: dict[str, Any] | None = None
     ) -> None:
         self._client = client
         self.id = id
@@ -179,7 +177,7 @@ class Session:
 
 
 class Sessions:
-    def __init__(self, client: Sallyport) -> None:
+    def __init__(self, client: Transport) -> None:
         self._client = client
 
     def create(
@@ -236,8 +234,6 @@ class Sessions:
         status: str = "active",
     ) -> builtins.list[Session]:
         """Lists sessions, by default those that have not ended. A label is `key:value`; of several, a session has all."""
-        from ._client import read_pages
-
         return [
             Session(self._client, session["id"], session)
             for session in read_pages(

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import httpx
 
@@ -16,9 +15,7 @@ from .._paths import session_path
 from .._results import OutputEvent
 from .._retry import back_off_seconds, is_lost
 from .._server_events import EventParser, ServerEvent
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport
 
 #: The server sends a comment each 15 seconds: a connection that is silent for longer is dead.
 SILENCE_SECONDS_MAX = 60.0
@@ -29,7 +26,7 @@ STANDING_SECONDS_MIN = 10.0
 UNKNOWN_EXIT_CODE = 137
 
 
-def open_stream(client: Sallyport, path: str) -> Iterator[ServerEvent]:
+def open_stream(client: Transport, path: str) -> Iterator[ServerEvent]:
     response = client.send(
         "GET",
         path,
@@ -108,7 +105,7 @@ def _command_lost() -> SallyportError:
 
 
 def follow_output(
-    client: Sallyport,
+    client: Transport,
     session_id: str,
     *,
     process_id: str,

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._clock import sleep_sync
 from .._errors import SallyportError, connection_lost, events_purged
 from .._paths import session_path, with_query
 from .._results import Event
 from .._retry import back_off_seconds
-
-if TYPE_CHECKING:
-    from ._client import Sallyport
+from ._transport import Transport
 
 #: Pauses between two looks at the log: short while something happens.
 LOOK_SECONDS_FIRST = 0.2
@@ -28,7 +26,7 @@ BEYOND_ANY_LOG = 1_000_000_000
 
 
 def send_and_follow(
-    client: Sallyport, session_id: str, body: dict[str, Any], message_id: str | None
+    client: Transport, session_id: str, body: dict[str, Any], message_id: str | None
 ) -> Generator[Event, None]:
     if message_id is None:
         message_id = str(uuid.uuid4())
@@ -43,7 +41,7 @@ def send_and_follow(
         yield event
 
 
-def retry_and_follow(client: Sallyport, session_id: str) -> Generator[Event, None]:
+def retry_and_follow(client: Transport, session_id: str) -> Generator[Event, None]:
     last = (_read_log(client, session_id, BEYOND_ANY_LOG))["lastIndex"]
     answer = client.request("POST", session_path(session_id, "retry"))
     for event in _follow_turn(client, session_id, last, answer["messageId"]):
@@ -51,7 +49,7 @@ def retry_and_follow(client: Sallyport, session_id: str) -> Generator[Event, Non
 
 
 def _find_message(
-    client: Sallyport, session_id: str, message_id: str
+    client: Transport, session_id: str, message_id: str
 ) -> tuple[int, bool]:
     """The index before its event and True; or that of the last event, where the log does not say it."""
     last, oldest = -1, 0
@@ -70,7 +68,7 @@ def _find_message(
 
 
 def _follow_turn(
-    client: Sallyport, session_id: str, last: int, message_id: str
+    client: Transport, session_id: str, last: int, message_id: str
 ) -> Generator[Event, None]:
     is_seen = False
     for event in _follow(client, session_id, last):
@@ -81,7 +79,7 @@ def _follow_turn(
 
 
 def _follow(
-    client: Sallyport, session_id: str, last: int
+    client: Transport, session_id: str, last: int
 ) -> Generator[Event, None]:
     failures, pause = 0, LOOK_SECONDS_FIRST
     while failures <= FAILURES_MAX:
@@ -101,6 +99,6 @@ def _follow(
     raise connection_lost()
 
 
-def _read_log(client: Sallyport, session_id: str, since: int) -> Any:
+def _read_log(client: Transport, session_id: str, since: int) -> Any:
     path = with_query(session_path(session_id, "events"), since_index=since, max_events=500)
     return client.request("GET", path)
