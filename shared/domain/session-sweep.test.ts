@@ -1,36 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { OwnerId, ProjectId, SessionId, WorkspaceId } from './ids.ts';
+import { newSession } from '../../tests/conformance/session-fixture.ts';
 import type { Session, SessionStatus } from './session.ts';
 import { firstLookAt, isStalled, nextStall, type SweepStep, sweepStep } from './session-sweep.ts';
 
 const lifetimes = { idleMs: 100, executionIdleMs: 300, historyMs: 1000, pausedMs: 5000, waitStopMs: 900_000 };
 const activeAt = 10_000;
 
-const session = (change: Partial<Session>): Session => ({
-  id: 's' as SessionId,
-  owner: 'o' as OwnerId,
-  project: 'p' as ProjectId,
-  workspace: 'w' as WorkspaceId,
-  kind: 'agent',
-  status: 'idle',
-  flavor: 'micro',
-  template: 'python',
-  provider: 'demo',
-  model: 'demo',
-  approvals: 'ask',
-  grants: [],
-  usage: { inputTokens: 0, outputTokens: 0 },
-  costUsd: 0,
-  depth: 0,
-  allowSmallerFlavor: false,
-  createdAt: 0,
-  lastActiveAt: activeAt,
-  runningCalls: {},
-  lastSeq: -1,
-  workSeq: 0,
-  lease: { holder: '', fence: 0, until: 0 },
-  ...change,
-});
+const session = (change: Partial<Session>): Session =>
+  newSession({ status: 'idle', createdAt: 0, lastActiveAt: activeAt, ...change });
 const agent = (status: SessionStatus, change: Partial<Session> = {}) => session({ status, ...change });
 const execution = (status: SessionStatus, change: Partial<Session> = {}) =>
   session({ kind: 'execution', status, ...change });

@@ -9,10 +9,11 @@ import type { Item, Table } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import { makeWorkspaceStore } from '#shared/adapters/aws/dynamo/workspace-store.ts';
 import type { LogEntry } from '#shared/domain/event-log.ts';
-import type { MessageId, OwnerId, ProjectId, SessionId, WorkspaceId } from '#shared/domain/ids.ts';
+import type { MessageId, OwnerId, ProjectId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import type { SandboxRecord, Workspace } from '#shared/domain/sandbox.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { InboxMessage } from '#shared/ports/inbox.ts';
+import type { TurnCommit } from '#shared/ports/turn-store.ts';
 
 export const inboxLimits = { slotsMax: 10, conversationsMax: 100 };
 
@@ -80,6 +81,24 @@ export const message = (messageId: string, acceptedAt = 2000): InboxMessage => (
 });
 
 export const note = (text: string): LogEntry => ({ type: 'system', data: { kind: 'note', text } });
+
+/** The last step of a turn, by the holder of the lease. */
+export const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
+  session,
+  fence: session.lease.fence,
+  version: 0,
+  state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
+  historyNext: 0,
+  historyFrom: 0,
+  historyKept: 0,
+  at: 20,
+  log: [note('one')],
+  history: [],
+  release: false,
+  wakes: false,
+  dueAt: 5000,
+  ...change,
+});
 
 /** As many calls at once, each told its number. */
 export const atOnce = <T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> =>

@@ -4,11 +4,11 @@ import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-stor
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
 import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import type { HistoryMessage } from '#shared/domain/history.ts';
-import type { CallId, ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
+import type { CallId, ConnectionId, MessageId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
 import type { CommitResult, TurnCommit } from '#shared/ports/turn-store.ts';
-import { atOnce, inboxLimits, message, note, onTable } from './session-fixture.ts';
+import { atOnce, inboxLimits, commitOf as lastStep, message, note, onTable } from './session-fixture.ts';
 import { openFileTable } from './table-fixture.ts';
 
 const fixture = openFileTable();
@@ -24,22 +24,8 @@ const leased = async (): Promise<Session> => {
   return session;
 };
 
-const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
-  session,
-  fence: session.lease.fence,
-  version: 0,
-  state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
-  historyNext: 0,
-  historyFrom: 0,
-  historyKept: 0,
-  at: 20,
-  log: [],
-  history: [],
-  release: false,
-  wakes: false,
-  dueAt: 5000,
-  ...change,
-});
+const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit =>
+  lastStep(session, { log: [], ...change });
 
 const said = (text: string): HistoryMessage => ({ role: 'user', messageId: text as MessageId, text });
 const taken = (result: CommitResult): Session => {

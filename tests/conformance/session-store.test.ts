@@ -3,13 +3,13 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { makeConnectionStore } from '#shared/adapters/aws/dynamo/connection-store.ts';
 import { keys } from '#shared/adapters/aws/dynamo/table.ts';
-import type { ConnectionId, MessageId, SessionId, TurnId } from '#shared/domain/ids.ts';
+import type { ConnectionId, MessageId, SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner } from '#shared/domain/principal.ts';
 import type { Session } from '#shared/domain/session.ts';
-import type { TurnCommit } from '#shared/ports/turn-store.ts';
 import {
   activeAt,
   atOnce,
+  commitOf,
   inboxLimits,
   message,
   newSession,
@@ -33,23 +33,6 @@ const leased = async (id: SessionId, holder = 'a'): Promise<Session> => {
   if (session === undefined) throw new Error('the lease was not free');
   return session;
 };
-
-const commitOf = (session: Session, change: Partial<TurnCommit> = {}): TurnCommit => ({
-  session,
-  fence: session.lease.fence,
-  version: 0,
-  state: { kind: 'done', turnId: 't' as TurnId, stopReason: 'end_turn' },
-  historyNext: 0,
-  historyFrom: 0,
-  historyKept: 0,
-  at: 20,
-  log: [note('one')],
-  history: [],
-  release: false,
-  wakes: false,
-  dueAt: 5000,
-  ...change,
-});
 
 test('a session is created once and read back whole', async () => {
   const by = { kind: 'person' as const, id: 'ada' };

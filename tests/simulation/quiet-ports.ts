@@ -28,6 +28,15 @@ import type { SaveOutcome, WorkspaceArchive } from '#shared/ports/workspace-arch
 import type { World } from '#shared/ports/world.ts';
 import { type Command, type MemoryTable, openMemoryTable, tableOver } from './memory-table.ts';
 
+/** The product's own. */
+export const lifetimes = {
+  idleMs: 900_000,
+  executionIdleMs: 900_000,
+  historyMs: 86_400_000,
+  pausedMs: 604_800_000,
+  waitStopMs: 900_000,
+};
+
 const address = 'http://10.42.0.9:8080';
 const unchanged: SaveOutcome = { status: 'unchanged', leftOut: [], logs: [] };
 
@@ -136,13 +145,7 @@ export const openQuietPorts = (memory: MemoryTable = openMemoryTable()) => {
     sandboxAuthority: { certificate: () => 'the certificate of an authority' },
     poolSize: 0,
     slotLimits: { executionMax: 10, agentMax: 10, conversationsMax: 100, evictsIdle: true },
-    lifetimes: {
-      idleMs: 900_000,
-      executionIdleMs: 900_000,
-      historyMs: 86_400_000,
-      pausedMs: 604_800_000,
-      waitStopMs: 900_000,
-    },
+    lifetimes,
     bearerHash: (workspace: WorkspaceId, generation: number) => `bearer of ${workspace}:${generation}`,
   };
   return {

@@ -7,9 +7,9 @@ import { makeTurnStore } from '#shared/adapters/aws/dynamo/turn-store.ts';
 import type { Deps } from '#shared/application/deps.ts';
 import type { MessageId, SessionId, TurnId, WorkspaceId } from '#shared/domain/ids.ts';
 import { eventsPerSessionMax } from '#shared/domain/limits.ts';
-import { noUsage } from '#shared/domain/model.ts';
 import { defaultProject, deploymentOwner } from '#shared/domain/principal.ts';
-import { type Session, unheldLease } from '#shared/domain/session.ts';
+import type { Session } from '#shared/domain/session.ts';
+import { newSession } from '../conformance/session-fixture.ts';
 import { type Command, tableOver } from './memory-table.ts';
 import type { Platform } from './platform.ts';
 import { sayOnce, type Users } from './users.ts';
@@ -21,28 +21,11 @@ const put = ({ table }: Platform, Item: Item): void => {
   table.execute({ constructor: { name: 'PutCommand' }, input: { Item } });
 };
 
-const agentOf = (change: Pick<Session, 'id' | 'workspace' | 'createdAt'>): Session => ({
-  owner: deploymentOwner,
-  project: defaultProject,
-  kind: 'agent',
-  status: 'created',
-  flavor: 'micro',
-  template: 'python',
-  provider: 'demo',
-  model: 'demo',
-  approvals: 'auto',
-  grants: [],
-  usage: noUsage,
-  costUsd: 0,
-  depth: 0,
-  allowSmallerFlavor: false,
-  lastActiveAt: change.createdAt,
-  runningCalls: {},
-  lastSeq: -1,
-  workSeq: 0,
-  lease: unheldLease,
-  ...change,
-});
+const agentOf = (change: Pick<Session, 'id' | 'workspace' | 'createdAt'>): Session =>
+  newSession({
+    ...{ owner: deploymentOwner, project: defaultProject, approvals: 'auto', lastActiveAt: change.createdAt },
+    ...change,
+  });
 
 const crowdMin = 100;
 const crowdMax = 160;

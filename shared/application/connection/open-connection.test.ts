@@ -1,6 +1,6 @@
 /** A connection's beginning and end: what each asks of the table, and whose session it may watch. */
 import { expect, test } from 'vitest';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId, OwnerId, SessionId } from '../../domain/ids.ts';
 import { unusedSessionMs } from '../../domain/limits.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
@@ -14,13 +14,7 @@ const defaults: SessionDefaults = {
   provider: 'demo',
   flavor: 'small',
   template: 'python',
-  lifetimes: {
-    idleMs: 900_000,
-    executionIdleMs: 900_000,
-    historyMs: 86_400_000,
-    pausedMs: 604_800_000,
-    waitStopMs: 900_000,
-  },
+  lifetimes,
 };
 const stranger: Principal = { owner: 'p' as OwnerId, scope: 'project:p', tokenHash: 'other' };
 const limits = { stepsMax: 10, callsMax: 10, usdMax: 10 };

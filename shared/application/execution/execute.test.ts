@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { fake } from '../../../tests/fake.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import { poolEntryId } from '../../domain/pool.ts';
 import { deploymentOwner, type Principal } from '../../domain/principal.ts';
@@ -16,14 +16,6 @@ import { type Execution, execute } from './execute.ts';
 import { executeInBackground } from './execute-in-background.ts';
 
 const principal: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'hash' };
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
-
 const wanted = (change: Partial<Execution> = {}): Execution => ({
   principal,
   options: {},

@@ -2,17 +2,10 @@
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { SandboxTools } from '../../ports/sandbox.ts';
 import { runCode } from './run-code.ts';
 
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
 const structured = {
   stdout: '',
   stderr: '',

@@ -8,19 +8,11 @@ import {
   newSession,
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ConnectionId } from '../../domain/ids.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
 import { recoverAfterRestart } from './recover-after-restart.ts';
 import { sweep } from './sweep-in-rounds.ts';
-
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
 
 const open = () => {
   const quiet = openQuietPorts();

@@ -2,15 +2,10 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { startedFor } from '../sandbox/sandbox-request.ts';
 import { startSandbox } from '../sandbox/start-sandbox.ts';
 import { sweep } from './sweep-in-rounds.ts';
-
-const lifetimes = {
-  ...{ idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
-  ...{ pausedMs: 604_800_000, waitStopMs: 900_000 },
-};
 
 /** A child with a slice of 120 s, whose sandbox is ready. */
 const open = async () => {

@@ -7,7 +7,7 @@ import {
   newSession,
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { Session } from '../../domain/session.ts';
 import { slotHolderOf } from '../../domain/slot-holder.ts';
 import { acquireSandbox } from '../sandbox/acquire-sandbox.ts';
@@ -15,13 +15,6 @@ import { startedFor } from '../sandbox/sandbox-request.ts';
 import { endSession } from '../turn/requests/end-session.ts';
 import { sweep } from './sweep-in-rounds.ts';
 
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
 const dueAt = 1_900_000;
 
 /** As many sessions, idle and due at one moment, in a workspace with a ready sandbox. */

@@ -7,20 +7,13 @@ import {
   newSession,
   workspaceOf,
 } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import { lateSaveMsMax, orphanAgeMs } from '../../domain/limits.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { sweep } from './sweep-in-rounds.ts';
 
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
 const running = {
   ...{ turnId: 't' as TurnId, messageId: 'm' as MessageId, step: 1, spentUsd: 0 },
   usage: { inputTokens: 0, outputTokens: 0 },

@@ -1,17 +1,13 @@
 /** The janitor's look at a session that tries a call: one that its turn has left ends, one that is tried or awaited stays. */
 import { expect, test } from 'vitest';
 import { newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { CallId, MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import { trialWatchMs } from '../../domain/limits.ts';
 import type { CallTrial } from '../../domain/turn/trial.ts';
 import type { TurnState } from '../../domain/turn/turn.ts';
 import { sweep } from './sweep-in-rounds.ts';
 
-const lifetimes = {
-  ...{ idleMs: 900_000, executionIdleMs: 900_000, historyMs: 86_400_000 },
-  ...{ pausedMs: 604_800_000, waitStopMs: 900_000 },
-};
 const trying = 'trying' as SessionId;
 
 /** A turn whose call waits, with this trial; without one the turn has been cancelled. */

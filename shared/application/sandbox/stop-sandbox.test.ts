@@ -1,7 +1,7 @@
 /** The second phase of a stop: one janitor saves, and no more once ECS is asked for the stop; and starts that take too long. */
 import { describe, expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { ProjectId, SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { lossOf, type Workspace } from '../../domain/sandbox.ts';
 import { agentSlots } from '../../domain/slot-holder.ts';
@@ -42,13 +42,7 @@ const open = async () => {
       ports.workspaces.markStopping(of, 1, { reason: 'idle', at: clock.now, dueAt: clock.now }),
     sweep: () =>
       sweep(ownPorts, {
-        lifetimes: {
-          idleMs: 900_000,
-          executionIdleMs: 900_000,
-          historyMs: 86_400_000,
-          pausedMs: 604_800_000,
-          waitStopMs: 900_000,
-        },
+        lifetimes,
       }),
   };
 };

@@ -1,18 +1,11 @@
 /** A changed idle limit and a changed lifetime of a session whose sandbox runs. */
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import { sandboxLookMs } from '../../domain/limits.ts';
 import { sweep } from '../janitor/sweep-in-rounds.ts';
 import { changeSession } from './change-session.ts';
 
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
 const startedAt = 1_000_000;
 
 /** An agent session with a ready sandbox. */

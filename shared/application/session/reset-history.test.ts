@@ -1,7 +1,7 @@
 /** Conversations that cannot be reset, and the errors that say so. */
 import { expect, test } from 'vitest';
 import { inboxLimits, message, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { MessageId, SessionId, TurnId } from '../../domain/ids.ts';
 import { deploymentOwner } from '../../domain/principal.ts';
 import { startedBy } from '../../domain/turn/begin-turn.ts';
@@ -19,13 +19,7 @@ test('resetting an ended session is refused', async () => {
     options: {},
     defaults: {
       ...{ provider: 'demo', flavor: 'small', template: 'python' },
-      lifetimes: {
-        idleMs: 1000,
-        executionIdleMs: 1000,
-        historyMs: 100_000,
-        pausedMs: 604_800_000,
-        waitStopMs: 900_000,
-      },
+      lifetimes,
     },
   });
   if (session === undefined) throw new Error('no session was made');

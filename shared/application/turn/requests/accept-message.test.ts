@@ -1,6 +1,6 @@
 /** Bounds of a message: a megabyte of text, counted in bytes, and nothing of a longer one; and what its function is told. */
 import { expect, test } from 'vitest';
-import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import type { SessionId } from '../../../domain/ids.ts';
 import { messageTextBytesMax, waitingMessagesMax } from '../../../domain/limits.ts';
 import { deploymentOwner } from '../../../domain/principal.ts';
@@ -15,13 +15,7 @@ const open = async () => {
     options: {},
     defaults: {
       ...{ provider: 'demo', flavor: 'small', template: 'python' },
-      lifetimes: {
-        idleMs: 1000,
-        executionIdleMs: 1000,
-        historyMs: 100_000,
-        pausedMs: 604_800_000,
-        waitStopMs: 900_000,
-      },
+      lifetimes,
     },
   });
   if (session === undefined) throw new Error('no session was made');
