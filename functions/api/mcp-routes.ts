@@ -2,11 +2,12 @@
 
 import type { AuditDeps, Deps, ExecutionDeps, RegistryDeps } from '#shared/application/deps.ts';
 import { testMcpServer } from '#shared/application/execution/test-mcp-server.ts';
-import { changeMcpServer, switchMcpServer } from '#shared/application/registry/change-mcp-server.ts';
 import {
   addMcpServer,
+  changeMcpServer,
   listMcpServers,
   removeMcpServer,
+  switchMcpServer,
 } from '#shared/application/registry/manage-mcp-servers.ts';
 import type { RegistryRequest } from '#shared/application/registry/registry-change.ts';
 import type { SessionDefaults } from '#shared/application/session/create-session.ts';

@@ -13,7 +13,7 @@ import {
   type StartedInBackground,
 } from '#shared/application/execution/execute-in-background.ts';
 import { readProgramResult } from '#shared/application/execution/read-program-result.ts';
-import { codeProgram } from '#shared/application/process/background-program.ts';
+import { codeProgram } from '#shared/application/process/start-process.ts';
 import {
   type ExecutionArguments,
   type ExecutionResult,

@@ -13,7 +13,7 @@ import { AppError } from '../../errors.ts';
 import { auditRow, recordAudit } from '../access/audit.ts';
 import type { AuditDeps, MessageDeps } from '../deps.ts';
 import { endedSession } from '../sandbox/ended-session.ts';
-import { descendantsOf } from '../session/descendants.ts';
+import { descendantsOf } from '../session/show-tree.ts';
 import { commitStep } from '../turn/commit/apply-event.ts';
 import { commitWithoutLease, type FoundTurn } from '../turn/commit/commit-without-lease.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';

@@ -10,7 +10,7 @@ import { approvalRequest } from '../../domain/turn/call-queue.ts';
 import type { TurnRecord } from '../../domain/turn/turn.ts';
 import { waitingCall } from '../../domain/turn/waiting-call.ts';
 import type { ConnectionDeps } from '../deps.ts';
-import { descendantsOf } from '../session/descendants.ts';
+import { descendantsOf } from '../session/show-tree.ts';
 import type { PostInOrder } from './post-in-order.ts';
 
 const replayPageEvents = 200;

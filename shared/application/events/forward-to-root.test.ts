@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SessionId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { forwardedToRoot } from './forward-to-root.ts';
+import { forwardedToRoot } from './publisher.ts';
 
 const frame = (type: string, data: JsonObject = {}) => ({
   type,

@@ -26,7 +26,6 @@ import { utf8Bytes } from '../../domain/text.ts';
 import type { WaitingFilter } from '../../ports/approval-store.ts';
 import type { Approver, Connection } from '../../ports/connections.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
-import { forwardedToRoot } from './forward-to-root.ts';
 import type { StreamedText } from './streamed-text.ts';
 
 export type Publisher = {
@@ -203,4 +202,27 @@ const waitingFrame = ({ world }: WaitingDeps, waiting: number): string =>
 
 const postWaiting = async (ports: WaitingDeps, id: Approver['id'], frame: string): Promise<void> => {
   if ((await ports.sockets.post(id, frame)) === 'gone') await removeGone(ports, id);
+};
+
+/**
+ * The root's subscribers get two frames of a child: a call that a person must decide, and when that is settled. Nothing else: a client
+ * that waits for an answer of its own session never takes another's for it. Without a number: that log is another's.
+ */
+export const forwardedToRoot = (frame: Frame): Frame | undefined => {
+  if (frame.type === 'tool:approval_required') return { ...frame, seq: null };
+  const { callId } = frame.data;
+  const isDecided = frame.type === 'tool:decided' && typeof callId === 'string' && isByHand(frame.data);
+  if (!isDecided && frame.type !== 'completion') return undefined;
+  return {
+    ...frame,
+    type: 'system',
+    seq: null,
+    data: { kind: 'child_settled', ...(isDecided ? { callId } : {}) },
+  };
+};
+
+/** A call that a mode or a grant allowed never waited. */
+const isByHand = ({ by }: Frame['data']): boolean => {
+  const kind = typeof by === 'object' && by !== null && 'kind' in by ? by['kind'] : undefined;
+  return kind === 'token' || kind === 'person';
 };

@@ -1,22 +1,13 @@
 /** Remains of a deleted workspace: objects of a late save are deleted, too, and nothing is left of the deletion itself (SN3). */
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
+import { lifetimes, openQuietPorts } from '../../../tests/simulation/quiet-ports.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { deletionWaitMsMax, lateSaveMsMax, pinsQuietMs, stopRetryMs } from '../../domain/limits.ts';
-import { forgetFilesAtRest } from '../sandbox/forget-files.ts';
-import { forgetWorkspace } from '../sandbox/forget-workspace.ts';
+import { forgetFilesAtRest, forgetWorkspace } from '../sandbox/forget-workspace.ts';
 import { recordStopped } from '../sandbox/record-stopped.ts';
 import { forgetSession } from '../session/forget-session.ts';
 import { sweep } from './sweep-in-rounds.ts';
-
-const lifetimes = {
-  idleMs: 900_000,
-  executionIdleMs: 900_000,
-  historyMs: 86_400_000,
-  pausedMs: 604_800_000,
-  waitStopMs: 900_000,
-};
 
 /** A bucket of which only the owners of objects matter. */
 const open = () => {

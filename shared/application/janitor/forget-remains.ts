@@ -9,7 +9,7 @@ import { stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
 import type { Remains } from '../../ports/remains.ts';
 import type { StopDeps } from '../deps.ts';
-import { forgetFiles } from '../sandbox/forget-files.ts';
+import { forgetFiles } from '../sandbox/forget-workspace.ts';
 import { requestStop } from '../sandbox/stop-sandbox.ts';
 
 export const forgetRemains = async (ports: StopDeps, remains: Remains): Promise<void> => {

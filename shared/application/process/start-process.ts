@@ -11,6 +11,7 @@ import { processCommandCharactersMax } from '../../domain/limits.ts';
 import type { ProcessRecord } from '../../domain/process.ts';
 import type { LiveSandbox } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
+import type { Language } from '../../domain/template.ts';
 import { AppError, type AppErrorDetails, type ErrorCode, isAppError } from '../../errors.ts';
 import type { Deps, SandboxDeps } from '../deps.ts';
 import type { AcquiredSandbox } from '../sandbox/acquire-sandbox.ts';
@@ -213,3 +214,9 @@ const untilAnswered = async ({ world }: Deps<'world'>, ask: () => Promise<Respon
     }
   }
 };
+
+/** Code as a program of its own, for the background: an interpreter without the variables of earlier calls. */
+export const codeProgram = (code: string, language: Language): Program =>
+  language === 'node'
+    ? { command: 'node', args: ['-e', code] }
+    : { command: 'python3', args: ['-u', '-c', code] };

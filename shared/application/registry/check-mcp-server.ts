@@ -24,8 +24,8 @@ import {
 import { isElsewhere } from '../../domain/mcp/validate.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { Deps, PublishDeps, RegistryDeps } from '../deps.ts';
-import { publishMcpStatus } from '../events/publish-mcp-status.ts';
 import { targetOf } from './mcp-target.ts';
+import { publishMcpStatus } from './registry-change.ts';
 
 /** `tools`: absent when they were not listed. `error` is fit for a client. `httpStatus`: of the answer, if the server answered. */
 export type McpOutcome =

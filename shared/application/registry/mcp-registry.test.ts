@@ -5,6 +5,7 @@ import type { AuditLog } from '#shared/ports/access.ts';
 import type { Invoker } from '#shared/ports/invoker.ts';
 import type { RemoteMcp } from '#shared/ports/mcp-servers.ts';
 import type { ProjectSecrets } from '#shared/ports/projects.ts';
+import { newSession } from '../../../tests/conformance/session-fixture.ts';
 import { fake } from '../../../tests/fake.ts';
 import { openMemoryTable, tableOver } from '../../../tests/simulation/memory-table.ts';
 import { makeApprovalStore } from '../../adapters/aws/dynamo/approvals.ts';
@@ -14,26 +15,23 @@ import { makeInbox } from '../../adapters/aws/dynamo/inbox.ts';
 import { makeMcpServerStore } from '../../adapters/aws/dynamo/mcp-servers.ts';
 import { makeProjectStore } from '../../adapters/aws/dynamo/project-store.ts';
 import { makeSessionStore } from '../../adapters/aws/dynamo/session-store.ts';
-import type {
-  ConnectionId,
-  MessageId,
-  OwnerId,
-  ProjectId,
-  SessionId,
-  WorkspaceId,
-} from '../../domain/ids.ts';
+import type { ConnectionId, MessageId, OwnerId, ProjectId } from '../../domain/ids.ts';
 import type { McpTool } from '../../domain/mcp/server.ts';
 import type { Principal, Scope } from '../../domain/principal.ts';
-import type { Session } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import type { McpServerStore, RemoteTarget } from '../../ports/mcp-servers.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { Deps, ExecutionDeps, RegistryChangeDeps, RegistryDeps } from '../deps.ts';
 import { testMcpServer } from '../execution/test-mcp-server.ts';
 import type { SessionDefaults } from '../session/create-session.ts';
-import { changeMcpServer, switchMcpServer } from './change-mcp-server.ts';
 import { checkServer, recordUse } from './check-mcp-server.ts';
-import { addMcpServer, listMcpServers, removeMcpServer } from './manage-mcp-servers.ts';
+import {
+  addMcpServer,
+  changeMcpServer,
+  listMcpServers,
+  removeMcpServer,
+  switchMcpServer,
+} from './manage-mcp-servers.ts';
 import { sweepMcpServers } from './sweep-mcp-servers.ts';
 
 const projectId = '11111111-2222-4333-8444-555555555555' as ProjectId;
@@ -54,30 +52,7 @@ const asked = (who = owner, project?: string) => ({ principal: who, project });
 /** A server's answer: its tools, or a failure; and the times of its requests, in seconds from the start. */
 type Remote = { answer: (target: RemoteTarget) => Promise<readonly McpTool[]>; readonly askedAt: number[] };
 
-const session: Session = {
-  id: crypto.randomUUID() as SessionId,
-  owner: projectId as string as OwnerId,
-  project: projectId,
-  workspace: crypto.randomUUID() as WorkspaceId,
-  kind: 'agent',
-  status: 'created',
-  flavor: 'micro',
-  template: 'python',
-  provider: 'demo',
-  model: 'demo',
-  approvals: 'ask',
-  grants: [],
-  usage: { inputTokens: 0, outputTokens: 0 },
-  costUsd: 0,
-  depth: 0,
-  allowSmallerFlavor: false,
-  createdAt: 1000,
-  lastActiveAt: 1000,
-  runningCalls: {},
-  lastSeq: -1,
-  workSeq: 0,
-  lease: { holder: '', fence: 0, until: 0 },
-};
+const session = newSession({ owner: projectId as string as OwnerId, project: projectId });
 
 type ProbePorts = Deps<'mcpServers' | 'projects' | 'remoteMcp' | 'secrets'>;
 /** None of these servers runs inside a sandbox: what that takes is not there. */

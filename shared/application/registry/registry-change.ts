@@ -6,16 +6,17 @@
 
 import { type Intent, projectOf } from '../../domain/access.ts';
 import type { ProjectId } from '../../domain/ids.ts';
-import { dueAtOf } from '../../domain/mcp/health.ts';
+import { dueAtOf, type shownStatus } from '../../domain/mcp/health.ts';
 import { secretsInSandbox } from '../../domain/mcp/secrets.ts';
 import type { McpServer, McpServerConfig } from '../../domain/mcp/server.ts';
 import { isServerName, type Validated } from '../../domain/mcp/validate.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
+import { isConversation } from '../../domain/session.ts';
 import { AppError } from '../../errors.ts';
 import { audit } from '../access/audit.ts';
 import { findProject } from '../access/find-project.ts';
-import type { Deps, RegistryChangeDeps } from '../deps.ts';
-import { type McpStatus, publishMcpStatus } from '../events/publish-mcp-status.ts';
+import type { Deps, PublishDeps, RegistryChangeDeps } from '../deps.ts';
+import { appendAndPublish } from '../events/publisher.ts';
 
 export type RegistryRequest = {
   readonly principal: Principal;
@@ -78,5 +79,30 @@ export const announce = async (
     await ports.invoker.checkMcpServer(project, name);
   } catch (error) {
     ports.telemetry.warn('a check of an MCP server was not started', { error, project, name });
+  }
+};
+
+/** Sessions that are told of one change. */
+const toldSessionsMax = 20;
+
+export type McpStatus = ReturnType<typeof shownStatus> | 'removed';
+
+/**
+ * The newest agent sessions of a project are told, in their logs and at their subscribers. A project may have thousands that rest: older
+ * ones learn it with their next turn, which reads the servers. The change itself has been made: a status that cannot be published is
+ * logged, and never undoes it.
+ */
+export const publishMcpStatus = async (
+  ports: PublishDeps & Deps<'sessions'>,
+  project: ProjectId,
+  { name, status }: { readonly name: string; readonly status: McpStatus },
+): Promise<void> => {
+  const entry = { type: 'system', data: { kind: 'mcp_status', name, status } } as const;
+  try {
+    const { sessions } = await ports.sessions.listOfProject(project, { itemsMax: toldSessionsMax });
+    const told = sessions.filter(isConversation);
+    await Promise.all(told.map(({ id }) => appendAndPublish(ports, id, [entry])));
+  } catch (error) {
+    ports.telemetry.warn('the status of an MCP server was not published', { error, project, name, status });
   }
 };

@@ -9,21 +9,26 @@ import type { SandboxStart } from '../../contracts/sandbox-start.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { sandboxTrustMs, sandboxWaitMsMax } from '../../domain/limits.ts';
 import { type Losses, lossesFor } from '../../domain/losses.ts';
-import { acquireStep, type LiveSandbox, lastSeen, type Workspace } from '../../domain/sandbox.ts';
+import {
+  acquireStep,
+  type LiveSandbox,
+  lastSeen,
+  type SandboxRecord,
+  type Workspace,
+} from '../../domain/sandbox.ts';
 import { slotsMax } from '../../domain/slot-holder.ts';
 import { AppError } from '../../errors.ts';
 import { noFreeSlot } from '../access/find-session.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { unlessAborted } from '../wait-unless-aborted.ts';
 import { makeRoom } from './make-room.ts';
-import { readySandbox } from './make-sandbox-ready.ts';
-import { liveSandbox, openClaimedWarm } from './open-claimed-warm-sandbox.ts';
+import { opens, type ReadySandbox, readyOpened, readySandbox } from './make-sandbox-ready.ts';
 import { publishSandboxFailure } from './publish-sandbox-failure.ts';
 import { recordStartFailure } from './record-start-failure.ts';
 import { type Locator, openLocator } from './record-task-event.ts';
 import type { SandboxRequest } from './sandbox-request.ts';
 import { startRelay } from './start-relay.ts';
-import { noCapacity, reissueStart, startSandbox } from './start-sandbox.ts';
+import { noCapacity, reissueStart, settleNetwork, startSandbox } from './start-sandbox.ts';
 import { requestStop } from './stop-sandbox.ts';
 import { verifySandbox } from './verify-sandbox.ts';
 
@@ -228,3 +233,41 @@ const use = async (ports: SandboxDeps, workspace: Workspace, sandbox: LiveSandbo
     return { sandbox, workspace };
   return 'not-yet';
 };
+
+/**
+ * The requests after the claim of a warm sandbox go side by side: for its network as it is by now, for the next entry of the pool, for
+ * the workspace as it is once the claim is made, and with the workspace's own bearer to its server. None depends on another.
+ * `moved`: to be read again at once. `silent`: its server does not answer yet.
+ */
+const openClaimedWarm = async (
+  ports: SandboxDeps,
+  claimed: { readonly workspace: Workspace; readonly record: SandboxRecord },
+  request: SandboxRequest,
+): Promise<
+  (ReadySandbox & { readonly sandbox: LiveSandbox; readonly workspace: Workspace }) | 'moved' | 'silent'
+> => {
+  const { record } = claimed;
+  const sandbox = liveSandbox({ ...claimed.workspace, sandbox: record }, record.address ?? '');
+  const [isSettled, workspace, isOpen] = await Promise.all([
+    settleNetwork(ports, request, record),
+    ports.workspaces.get(request.workspaceId),
+    opens(ports, record, sandbox),
+    ports.invoker.fillPool(),
+  ]);
+  if (!isOpen) return 'silent';
+  if (!isSettled || workspace === undefined || !isUnready(workspace, record, ports.world.now()))
+    return 'moved';
+  const ready = await readyOpened(ports, workspace, sandbox);
+  return ready === undefined ? 'moved' : { ...ready, sandbox, workspace };
+};
+
+/** No other caller has made it ready, restores it or ended it. */
+const isUnready = ({ sandbox }: Workspace, { generation }: SandboxRecord, now: number): boolean =>
+  sandbox?.generation === generation && acquireStep(sandbox, now).step === 'probe';
+
+const liveSandbox = ({ id, sandbox }: Workspace, address: string): LiveSandbox => ({
+  workspaceId: id,
+  generation: sandbox?.generation ?? 0,
+  address,
+  flavor: sandbox?.flavor ?? 'micro',
+});

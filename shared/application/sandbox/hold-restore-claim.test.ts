@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { WorkspaceId } from '../../domain/ids.ts';
 import { restoreHoldMs, restoreMsMax, restoreRenewMs, sandboxWaitMsMax } from '../../domain/limits.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { whileHeld } from './hold-restore-claim.ts';
+import { whileHeld } from './make-sandbox-ready.ts';
 
 const held = { workspaceId: 'w' as WorkspaceId, generation: 3, claim: 2 };
 

@@ -12,7 +12,7 @@ import {
 } from '../../contracts/sandbox-start.ts';
 import { refOf } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import { restoreHoldMs } from '../../domain/limits.ts';
+import { restoreHoldMs, restoreMsMax, restoreRenewMs } from '../../domain/limits.ts';
 import { type Losses, lossesAfter } from '../../domain/losses.ts';
 import { lostWith } from '../../domain/process.ts';
 import { type LiveSandbox, meterLookMs, type SandboxRecord, type Workspace } from '../../domain/sandbox.ts';
@@ -20,8 +20,8 @@ import { isAppError } from '../../errors.ts';
 import type { SandboxLink } from '../../ports/sandbox.ts';
 import type { RestoreOutcome } from '../../ports/workspace-archive.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { configureSandbox } from './configure-sandbox.ts';
-import { whileHeld } from './hold-restore-claim.ts';
 
 export type ReadySandbox = {
   readonly start: SandboxStart;
@@ -230,3 +230,32 @@ const isComplete = ({ restored, shared }: Filled): boolean =>
   restored?.refused === undefined &&
   shared?.failed === undefined &&
   (restored?.missing.length ?? 0) + (shared?.missing.length ?? 0) === 0;
+
+type Held = { readonly workspaceId: WorkspaceId; readonly generation: number; readonly claim: number };
+
+/**
+ * A claim to restore is renewed in short steps while the restore runs, so that the claim of a function that died is free for those
+ * who wait long before they give up. A restore whose claim has passed to another is ended by the sandbox itself, and makes nothing ready (L2).
+ */
+export const whileHeld = async <T>(
+  ports: Pick<SandboxDeps, 'workspaces' | 'world' | 'telemetry'>,
+  { workspaceId, generation, claim }: Held,
+  restore: () => Promise<T>,
+): Promise<T> => {
+  const { workspaces, world } = ports;
+  const endsAt = world.now() + restoreMsMax;
+  const held = renewUntilStopped(ports, {
+    name: 'a claim to restore',
+    everyMs: restoreRenewMs,
+    renew: async () => {
+      const until = Math.min(world.now() + restoreHoldMs, endsAt);
+      return world.now() < endsAt && workspaces.renewRestore(workspaceId, generation, { claim, until });
+    },
+  });
+  try {
+    return await restore();
+  } finally {
+    // The caller changes the claim next: no renewal may come after that.
+    await held.stop();
+  }
+};

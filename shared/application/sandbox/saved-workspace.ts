@@ -2,7 +2,13 @@
 
 import type { LeftOut } from '../../domain/checkpoint.ts';
 import type { WorkspaceId } from '../../domain/ids.ts';
-import type { LiveSandbox, SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import { lastSaveMsMax, stopRetryMs } from '../../domain/limits.ts';
+import {
+  isLastSaveOpen,
+  type LiveSandbox,
+  type SandboxRecord,
+  type Workspace,
+} from '../../domain/sandbox.ts';
 import { AppError, type AppErrorDetails, type ErrorCode, isErrorCode } from '../../errors.ts';
 import type { Deps, StopDeps } from '../deps.ts';
 import { saveWorkspace } from './save-workspace.ts';
@@ -59,4 +65,37 @@ export const savable = (
   const { state, generation, address, flavor, taskStopRequestedAt, isDiscarded } = sandbox;
   const isUp = state === 'ready' || (state === 'stopping' && taskStopRequestedAt === undefined);
   return isUp && isDiscarded === undefined ? { workspaceId, generation, address, flavor } : undefined;
+};
+
+/**
+ * Waits for the last save of a sandbox that is being stopped: until then the state of its files is unknown. The janitor makes
+ * that save, since only it may stop tasks; it is asked again now and then, and not waited for longer than one may take.
+ */
+const lookMs = 1000;
+
+/** The workspace after it; undefined when there is none. A sandbox that no caller stops is not waited for. */
+export const afterLastSave = async (
+  { workspaces, invoker, world }: StopDeps,
+  id: WorkspaceId,
+): Promise<Workspace | undefined> => {
+  const until = world.now() + lastSaveMsMax;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    const workspace = await workspaces.get(id);
+    const now = world.now();
+    if (workspace?.sandbox === undefined || !isLastSaveOpen(workspace.sandbox) || now >= until)
+      return workspace;
+    if (now - askedAt >= stopRetryMs) {
+      askedAt = now;
+      await invoker.stopSandbox(id);
+    }
+    await world.sleep(lookMs);
+  }
+};
+
+/** The files of a session as a trial takes them and an application finds them: with what no checkpoint can hold. */
+export const liveWorkspace = async (ports: StopDeps, id: WorkspaceId): ReturnType<typeof savedWithRest> => {
+  const saved = await savedWithRest(ports, id);
+  // A file that was written to while it was read may stand still now.
+  return saved.leftOut.length === 0 ? saved : savedWithRest(ports, id);
 };

@@ -7,9 +7,9 @@ import { takenReasons } from '../../domain/idle-sandbox.ts';
 import { pausedUntil } from '../../domain/idle-time.ts';
 import { idleCheckUsersMax, stopRetryMs } from '../../domain/limits.ts';
 import type { Workspace } from '../../domain/sandbox.ts';
-import type { Session } from '../../domain/session.ts';
+import { isPausable, type Session } from '../../domain/session.ts';
 import type { Deps, PublishDeps } from '../deps.ts';
-import { markPaused } from './mark-paused.ts';
+import { appendAndPublish } from '../events/publisher.ts';
 
 /** Both as they were read. */
 export type IdleSandbox = {
@@ -46,4 +46,15 @@ export const takeIdleSandbox = async (
   // Where the sessions are too many for one write, each is paused when it is due itself.
   if (users.length <= idleCheckUsersMax) await markPaused(ports, users);
   return true;
+};
+
+/** Tells the execution sessions of a sandbox that is stopped for idleness that they are paused. */
+/** The sessions as they were before. */
+export const markPaused = async (ports: PublishDeps, sessions: readonly Session[]): Promise<void> => {
+  const entry = { type: 'system', data: { kind: 'session_status', status: 'paused' } } as const;
+  for (const { id } of sessions.filter(isPausable)) {
+    ports.telemetry.count('SessionsPaused');
+    ports.telemetry.info('a session is paused', { event: 'session_paused', sessionId: id });
+    await appendAndPublish(ports, id, [entry]);
+  }
 };

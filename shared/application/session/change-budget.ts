@@ -18,7 +18,7 @@ import { sessionNotFound } from '../access/find-session.ts';
 import type { AuditDeps, Deps, PublishDeps } from '../deps.ts';
 import { openPublisher } from '../events/publisher.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { descendantsOf } from './descendants.ts';
+import { descendantsOf } from './show-tree.ts';
 
 type BudgetDeps = AuditDeps & PublishDeps & Deps<'sessions' | 'trees'>;
 

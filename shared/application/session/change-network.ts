@@ -19,7 +19,7 @@ import { configureSandbox } from '../sandbox/configure-sandbox.ts';
 import { alignChildWithParent } from '../turn/children/align-child-with-parent.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { chooseNetwork, refuseBeyond, refuseRulesBeyond } from './choose-network.ts';
-import { descendantsOf } from './descendants.ts';
+import { descendantsOf } from './show-tree.ts';
 
 type NetworkDeps = AuditDeps &
   Deps<'sessions' | 'workspaces' | 'projects' | 'environments' | 'sandboxAuthority' | 'link'>;

@@ -6,7 +6,8 @@ import type { SessionId, WorkspaceId } from '../../domain/ids.ts';
 import { redriveAfterMs } from '../../domain/limits.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import type { Project } from '../../domain/project.ts';
-import type { Workspace } from '../../domain/sandbox.ts';
+import type { SandboxRecord, Workspace } from '../../domain/sandbox.ts';
+import { differencesOf } from '../../domain/sandbox-differences.ts';
 import { endedStatus, type Session } from '../../domain/session.ts';
 import { type FilesSource, filesOfFork } from '../../domain/snapshot.ts';
 import { AppError } from '../../errors.ts';
@@ -15,7 +16,6 @@ import { auditRow } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import type { SessionDeps } from '../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
-import { joinRunningSandbox } from './join-running-sandbox.ts';
 import { instructionsOf, newSession, type SessionDefaults, type SessionOptions } from './new-session.ts';
 import { type ResolvedWorkspace, resolveWorkspace } from './resolve-workspace.ts';
 
@@ -162,3 +162,30 @@ export const workingProject = (
   const id = wanted ?? projectOf(principal.scope) ?? defaultProject;
   return findProject(projects, { id, principal, intent: 'write' });
 };
+
+/**
+ * A session takes what runs, unless it asked for something else by name, which is a conflict. A sandbox that stops takes nothing with
+ * it: the next one is as the session wants it.
+ */
+export const joinRunningSandbox = (
+  session: Session,
+  { sandbox }: Partial<Pick<Workspace, 'sandbox'>>,
+  options: SessionOptions,
+): Session => {
+  if (sandbox?.state !== 'starting' && sandbox?.state !== 'ready') return session;
+  const differences = differencesOf(options, session, sandbox);
+  if (differences.length === 0) return taking(session, sandbox);
+  const { flavor, template } = sandbox;
+  throw new AppError('conflict', `the sandbox of the workspace runs with another ${differences.join(', ')}`, {
+    facts: { flavor, template },
+    suggestions: [
+      `Leave out ${differences.join(', ')} to use what runs, or name another workspace.`,
+      'Or wait until the sandbox has stopped.',
+    ],
+  });
+};
+
+const taking = (
+  { network: _, ...session }: Session,
+  { flavor, template, network }: Pick<SandboxRecord, 'flavor' | 'template' | 'network'>,
+): Session => ({ ...session, flavor, template, ...(network === undefined ? {} : { network }) });

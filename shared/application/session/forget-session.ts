@@ -11,7 +11,7 @@ import type { Session } from '../../domain/session.ts';
 import { callsWithChildren } from '../../domain/turn/pending-work.ts';
 import type { Deps, TurnDeps } from '../deps.ts';
 import { endChildren, letGo } from '../turn/requests/end-session.ts';
-import { trialUse } from '../turn/trial/trial-use.ts';
+import { trialUse } from '../turn/trial/trial-session.ts';
 
 export type ForgetSessionDeps = TurnDeps & {
   /** Deletes the saved files of a deleted workspace, or requests it. Its remains are due for what that leaves. */

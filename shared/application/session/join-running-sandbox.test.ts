@@ -1,7 +1,7 @@
 /** New sessions in a workspace whose sandbox runs, starts, or has stopped. */
 import { expect, test } from 'vitest';
 import { newSandbox, newSession, workspaceOf } from '../../../tests/conformance/session-fixture.ts';
-import { joinRunningSandbox } from './join-running-sandbox.ts';
+import { joinRunningSandbox } from './create-session.ts';
 
 const session = newSession({ flavor: 'micro', template: 'node' });
 const within = (sandbox = newSandbox({ flavor: 'small', state: 'ready' })) => ({

@@ -24,7 +24,7 @@ import { spawnChild } from '../turn/children/spawn-child.ts';
 import { offerMessage } from '../turn/requests/accept-message.ts';
 import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { type Standing, sentBefore } from './await-completion.ts';
-import { descendantsOf } from './descendants.ts';
+import { descendantsOf } from './show-tree.ts';
 
 type ProgramDeps = SandboxDeps & Deps<'modelPrices' | 'trees'>;
 

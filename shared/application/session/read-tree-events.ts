@@ -19,7 +19,7 @@ import {
 import type { EventLog } from '../../ports/event-log.ts';
 import type { Deps } from '../deps.ts';
 import { readEvents, shownEvent } from '../events/read-events.ts';
-import { descendantsOf } from './descendants.ts';
+import { descendantsOf } from './show-tree.ts';
 
 type Page = { readonly since: number; readonly eventsMax: number };
 

@@ -34,9 +34,9 @@ import { collectChildResults } from './children/collect-child-results.ts';
 import { applyEvent, applyEvents } from './commit/apply-event.ts';
 import { notifyParent } from './commit/notify-parent.ts';
 import { unlessAbandoned } from './holder/abandon-step.ts';
-import { acquireTurn } from './holder/acquire-turn.ts';
 import { handOver, keepLease, releaseLease } from './holder/keep-lease.ts';
 import {
+  acquireTurn,
   type CommitOutcome,
   loadTurn,
   reloadTurn,
@@ -45,7 +45,7 @@ import {
 } from './holder/turn-context.ts';
 import { runModelStep } from './model/model-step.ts';
 import { failTurn } from './requests/fail-turn.ts';
-import { killWork } from './runtime/kill-work.ts';
+import { killWork } from './runtime/ask-runtime.ts';
 import { runRuntimeStep } from './runtime/run-runtime-step.ts';
 import { collectDetachedResults } from './tools/detached-calls.ts';
 import type { ToolTimes } from './tools/run-call-once.ts';

@@ -3,13 +3,12 @@
  * another's receiver (WH8), and sends a test. One failure ends no sweep.
  */
 
-import { testBody } from '../../contracts/webhook-body.ts';
-import { isAccepted } from '../../domain/webhook/delivery-retry.ts';
+import { bodyOf, testBody } from '../../contracts/webhook-body.ts';
+import { type Delivery, isAccepted } from '../../domain/webhook/delivery-retry.ts';
 import { sweptMax } from '../../domain/webhook/limits.ts';
 import type { WebhookId } from '../../domain/webhook/webhook.ts';
 import { AppError } from '../../errors.ts';
-import type { SenderDeps } from '../deps.ts';
-import { distributeNotices } from './distribute-notices.ts';
+import type { Deps, SenderDeps } from '../deps.ts';
 import { type SenderRun, sendDeliveries } from './send-deliveries.ts';
 
 export type SenderWork = SenderRun & {
@@ -77,4 +76,62 @@ export const sendTest = async (
   const answer = await post.send({ url: webhook.url, secret, id: messageId, at, body });
   const durationMs = world.now() - at;
   return { ok: isAccepted({ ...answer, durationMs }), ...answer, durationMs };
+};
+
+type Spreading = {
+  readonly notices: readonly string[];
+  /** The public address of the deployment, as its operator set it; absent: the one that the sweep recorded. */
+  readonly publicUrl: string | undefined;
+};
+
+type Spread = {
+  /** The webhooks with new deliveries. */
+  readonly heard: ReadonlySet<WebhookId>;
+  /** The number of notices that were not spread: the sweep retries them. */
+  readonly failed: number;
+};
+
+/**
+ * Each notice becomes one delivery to each webhook that selects it, all in one write, once. The same write makes those webhooks due, so
+ * that the sweep sends the deliveries if this process dies (WH9). One failure stops no other notice. Notices without a known public
+ * address are left to the sweep.
+ */
+const distributeNotices = async (
+  ports: Deps<'deliveries' | 'telemetry'>,
+  { notices, publicUrl }: Spreading,
+): Promise<Spread> => {
+  const { deliveries, telemetry } = ports;
+  const heard = new Set<WebhookId>();
+  let failed = 0;
+  if (notices.length === 0) return { heard, failed };
+  const url = publicUrl ?? (await deliveries.publicUrl());
+  if (url === undefined) {
+    telemetry.warn('notices wait until the address of the deployment is known', { notices });
+    return { heard, failed };
+  }
+  for (const notice of notices) {
+    try {
+      for (const webhook of await spread(ports, notice, url)) heard.add(webhook);
+    } catch (error) {
+      failed += 1;
+      telemetry.error('a notice was not spread', { error, notice });
+    }
+  }
+  return { heard, failed };
+};
+
+const spread = async (
+  { deliveries }: Deps<'deliveries' | 'telemetry'>,
+  id: string,
+  publicUrl: string,
+): Promise<readonly WebhookId[]> => {
+  const notice = await deliveries.notice(id);
+  if (notice === undefined) return [];
+  const { type, at } = notice;
+  const body = bodyOf(notice, publicUrl);
+  const made = notice.webhooks.map(
+    (webhook): Delivery => ({ webhook, id, type, at, body, attempts: 0, nextAt: at }),
+  );
+  // The first sender goes on to send; a second one finds the lease held.
+  return (await deliveries.spread(notice, made)) ? notice.webhooks : [];
 };

@@ -6,6 +6,7 @@
  * names a time at which the sweep takes over.
  */
 
+import { deploymentOwner, type Principal } from '../../domain/principal.ts';
 import {
   type Delivery,
   isAccepted,
@@ -26,8 +27,9 @@ import {
 } from '../../domain/webhook/limits.ts';
 import type { Webhook, WebhookId } from '../../domain/webhook/webhook.ts';
 import type { DeliveryQueue, SenderLease } from '../../ports/webhooks.ts';
-import type { SenderDeps } from '../deps.ts';
-import { disableWebhook } from './disable-webhook.ts';
+import { audit } from '../access/audit.ts';
+import type { AuditDeps, Deps, SenderDeps } from '../deps.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 
 export type SenderRun = {
   /** No attempt begins after it. */
@@ -223,4 +225,38 @@ const attempt = async (
     telemetry.warn('a delivery was not accepted', { event, ...about, attempts: delivery.attempts + 1 });
   }
   return { outcome, settled };
+};
+
+/** The principal of the platform itself, without a request. */
+const sender: Principal = { owner: deploymentOwner, scope: 'admin', tokenHash: 'webhooks' };
+
+/** Recorded in its view, in the audit log and in a metric. With the address and the day of the attempts that failed: one that was given another since is judged by its own. */
+const disableWebhook = async (
+  ports: AuditDeps & Deps<'webhooks'>,
+  { id, url, enabledAt }: Pick<Webhook, 'id' | 'url' | 'enabledAt'>,
+  disabledReason: string,
+): Promise<void> => {
+  const { webhooks, world, telemetry } = ports;
+  await untilWon(async () => {
+    const webhook = await webhooks.get(id);
+    if (webhook === undefined || !webhook.isEnabled) return undefined;
+    if (webhook.url !== url || webhook.enabledAt !== enabledAt) return undefined;
+    const at = world.now();
+    const next = { ...webhook, isEnabled: false, disabledReason, disabledAt: at, updatedAt: at };
+    if ((await webhooks.replace(next)) === undefined) return raceLost;
+    telemetry.count('WebhooksDisabled');
+    telemetry.error('a webhook was disabled', {
+      event: 'webhook_disabled',
+      webhookId: id,
+      project: webhook.project,
+      reason: disabledReason,
+    });
+    await audit(ports, sender, {
+      action: 'webhook.disable',
+      subject: id,
+      project: webhook.project,
+      detail: { reason: disabledReason },
+    });
+    return undefined;
+  }, changesTooOften('the webhook'));
 };

@@ -6,10 +6,9 @@
  * reports its usage, caches live for their usual time, and nothing else is kept at the provider. Everything else of the format
  * passes, except the requests that `refused-requests.ts` refuses.
  */
-import { withoutCacheTimes } from './cache-time.ts';
 import { foreignMedia } from './media.ts';
 import { type BrokerProvider, type Fields, objectOf } from './provider.ts';
-import { foreignRequest } from './refused-requests.ts';
+import { foreignRequest, isOwnContent } from './refused-requests.ts';
 
 export type BrokerCall = {
   readonly provider: BrokerProvider;
@@ -164,3 +163,25 @@ const boundedBody = (
 };
 
 const refused = (status: number, message: string): Read => ({ ok: false, refusal: { status, message } });
+
+/** The settings of a cache, of a whole request or at one place in it. */
+const cacheFields = new Set(['cache_control', 'prompt_cache_options', 'prompt_cache_breakpoint']);
+
+/**
+ * Cache lifetimes are limited to the one that the price covers: a cache that is kept longer costs up to twice as much to write, which no
+ * reservation has. A program is better served by the shorter time than by a refusal
+ * (https://platform.claude.com/docs/en/build-with-claude/prompt-caching, https://developers.openai.com/api/docs/guides/prompt-caching).
+ * Not to be given what `foreignRequest` refuses for its depth.
+ */
+const withoutCacheTimes = (body: Fields): Fields =>
+  Object.fromEntries(Object.entries(body).map(([name, held]) => [name, shortened(name, held)]));
+
+const shortened = (name: string, held: unknown): unknown => {
+  if (isOwnContent(name, held)) return held;
+  if (Array.isArray(held)) return held.map((one) => shortened('', one));
+  const fields = objectOf(held);
+  if (fields === undefined) return held;
+  if (!cacheFields.has(name)) return withoutCacheTimes(fields);
+  const { ttl: _, ...settings } = fields;
+  return settings;
+};

@@ -49,10 +49,9 @@ import type { TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import { noticesOf, sendNotices } from '../../events/webhook-notices.ts';
 import type { CommitOutcome, TurnContext } from '../holder/turn-context.ts';
-import { chainedTo } from './chain-audits.ts';
+import { chainedTo, ruleAuditRows } from './chain-audits.ts';
 import { filesAtTurnEnd } from './files-at-turn-end.ts';
 import { recordStep } from './record-step.ts';
-import { ruleAuditRows } from './rule-audit-rows.ts';
 
 export type Applied = {
   readonly event: TurnEvent;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LogEntry } from '../../../domain/event-log.ts';
 import type { CallId, ProjectId, SessionId, TurnId } from '../../../domain/ids.ts';
 import type { TurnEvent } from '../../../domain/turn/turn.ts';
-import { ruleAuditRows } from './rule-audit-rows.ts';
+import { ruleAuditRows } from './chain-audits.ts';
 
 const [callId, turnId] = ['c' as CallId, 't' as TurnId];
 const session = { id: 's' as SessionId, project: 'p' as ProjectId };

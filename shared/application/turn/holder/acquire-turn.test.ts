@@ -8,7 +8,7 @@ import {
 } from '../../../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../../../tests/simulation/quiet-ports.ts';
 import { markOf } from '../../../domain/turn/session-mark.ts';
-import { acquireTurn } from './acquire-turn.ts';
+import { acquireTurn } from './turn-context.ts';
 
 const lease = { holder: 'me', at: 2, until: 1e12 };
 

@@ -10,14 +10,15 @@ import type { Session } from '../../../domain/session.ts';
 import { isSlotOf } from '../../../domain/session-slot.ts';
 import type { TreeLimits } from '../../../domain/session-tree.ts';
 import type { Slot } from '../../../domain/slot.ts';
+import { isNextHolder, type SessionMark } from '../../../domain/turn/session-mark.ts';
 import { isDelegated } from '../../../domain/turn/tool-call.ts';
 import type { TurnLimits, TurnRecord } from '../../../domain/turn/turn.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
+import type { SessionWork, TurnStore } from '../../../ports/turn-store.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher, type Publisher } from '../../events/publisher.ts';
 import { openStreamedText } from '../../events/streamed-text.ts';
 import type { KnownTemplates } from '../../sandbox/known-template.ts';
-import type { Acquired } from './acquire-turn.ts';
 import { monitorTurn, type TurnMonitor } from './turn-monitor.ts';
 
 export type StepLimits = {
@@ -153,4 +154,31 @@ export const interrupted = (context: TurnContext): CommitOutcome => {
   const why = context.monitor.interruption();
   if (why === 'lost') return { status: 'lost', context };
   return { status: why === 'deadline' ? 'current' : 'moved', context };
+};
+
+export type Acquired = {
+  readonly session: Session;
+  /** Absent: it is to be read under the lease. */
+  readonly work?: SessionWork;
+};
+
+/**
+ * Takes the lease, beside a read of the work where the function was invoked for a message that was accepted while the session rested.
+ * Such a read counts only where nothing but that message has come since: a message that came after the read would otherwise be left
+ * behind by a holder that takes it for seen. Undefined when another holder has the lease.
+ */
+export const acquireTurn = async (
+  { turns }: Deps<'turns'>,
+  id: Session['id'],
+  {
+    lease,
+    mark,
+  }: { readonly lease: Parameters<TurnStore['takeLease']>[1]; readonly mark?: SessionMark | undefined },
+): Promise<Acquired | undefined> => {
+  // A read that fails is made again under the lease.
+  const reading = mark === undefined ? undefined : turns.loadWork(id).catch(() => undefined);
+  const session = await turns.takeLease(id, lease);
+  if (session === undefined) return undefined;
+  const work = mark !== undefined && isNextHolder(mark, session) ? await reading : undefined;
+  return { session, ...(work === undefined ? {} : { work }) };
 };

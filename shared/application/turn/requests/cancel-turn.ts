@@ -19,9 +19,9 @@ import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { commitStep } from '../commit/apply-event.ts';
+import type { FoundTurn } from '../commit/commit-without-lease.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
 import { printedIn } from '../commit/printed-output.ts';
-import { askHolderToCancel } from './ask-holder-to-cancel.ts';
 
 /** A cancellation asks for nothing, so no limit can be met. */
 const limits = {
@@ -194,4 +194,30 @@ const beginAndCancel = (
     log: [...started.log, ...cancelled.log],
     history: [...started.history, ...cancelled.history],
   };
+};
+
+/** Of the two seconds that a cancel may take; the holder reads every half second. */
+const heardMsMax = 1500;
+const lookMs = 100;
+
+/**
+ * Only the holder of a turn whose model answers has the text that has come so far, so it is asked to cancel by a mark beside the version
+ * that was read: a step of the turn takes it away. A holder that does not hear it in time is passed over, and the text is lost with it.
+ * True when the turn is over: its holder cancelled it, or it ended by itself.
+ */
+
+export const askHolderToCancel = async (
+  { turns, world }: Deps<'turns' | 'world'>,
+  { session: { id, lease }, turn: { state, version } }: FoundTurn,
+): Promise<boolean> => {
+  if (state.kind !== 'thinking' || lease.until <= world.now()) return false;
+  const until = world.now() + heardMsMax;
+  let hasMoved = !(await turns.askToCancel(id, version));
+  while (!hasMoved && world.now() < until) {
+    await world.sleep(lookMs);
+    hasMoved = (await turns.readVersion(id)).version !== version;
+  }
+  if (!hasMoved) return false;
+  const now = (await turns.getWithTurn(id))?.turn.state;
+  return !(now !== undefined && 'messageId' in now && now.turnId === state.turnId);
 };

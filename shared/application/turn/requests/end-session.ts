@@ -13,8 +13,8 @@ import type { Deps, TurnDeps } from '../../deps.ts';
 import { openPublisher } from '../../events/publisher.ts';
 import { requestStop } from '../../sandbox/stop-sandbox.ts';
 import { notifyParent } from '../commit/notify-parent.ts';
-import { askHolderToCancel } from './ask-holder-to-cancel.ts';
 import {
+  askHolderToCancel,
   type Cancelable,
   type Cancelled,
   cancelNext,

@@ -6,10 +6,13 @@
 import { type RuntimePage, runtimePage } from '../../../contracts/agent-runtime.ts';
 import { decode } from '../../../contracts/decode.ts';
 import { relayWantedField } from '../../../contracts/relay/wanted.ts';
+import type { SessionId } from '../../../domain/ids.ts';
 import { type RuntimePrompt, type RuntimeReply, runtimeWaitMs } from '../../../domain/runtime.ts';
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
+import { carriedTurnOf } from '../../../domain/turn/pending-work.ts';
 import { AppError } from '../../../errors.ts';
 import type { Deps } from '../../deps.ts';
+import { liveSandboxOf } from '../../sandbox/sandbox-processes.ts';
 import { refusalOf } from '../../sandbox/sandbox-server-error.ts';
 
 export type CarriedTurn = {
@@ -74,4 +77,24 @@ const ask = async (
   });
   if (!answer.ok) throw await refusalOf(answer, () => ({}));
   return answer;
+};
+
+/**
+ * Kills the work that goes on in a sandbox for a turn that is over: its detached calls, and the program that carried it (RT5). Its end
+ * is not waited for.
+ */
+export const killWork = async (
+  ports: Deps<'sessions' | 'workspaces' | 'tools' | 'link'>,
+  id: SessionId,
+  keys: readonly string[],
+): Promise<void> => {
+  const session = await ports.sessions.get(id);
+  const workspace = session && (await ports.workspaces.get(session.workspace));
+  const sandbox: LiveSandbox | undefined = workspace && liveSandboxOf(workspace);
+  if (sandbox === undefined) return;
+  const kill = (key: string): Promise<void> => {
+    const turn = carriedTurnOf(key);
+    return turn === undefined ? ports.tools.cancel(sandbox, key) : abortRuntime(ports, sandbox, turn);
+  };
+  await Promise.all(keys.map(kill));
 };

@@ -11,8 +11,7 @@ import type { Session } from '../../../domain/session.ts';
 import { AppError, isAppError } from '../../../errors.ts';
 import type { Lost, ToolOutcome } from '../../../ports/sandbox.ts';
 import type { SandboxDeps } from '../../deps.ts';
-import { codeProgram } from '../../process/background-program.ts';
-import { markProcesses, type Program, startIn } from '../../process/start-process.ts';
+import { codeProgram, markProcesses, type Program, startIn } from '../../process/start-process.ts';
 import type { UsedSandbox } from '../holder/turn-context.ts';
 
 type Known = Exclude<ToolOutcome, { status: 'lost' }>;

@@ -17,7 +17,7 @@ import { currentMessage } from '../../../domain/turn/session-after-step.ts';
 import type { CheckpointNote } from '../../../ports/turn-store.ts';
 import type { StopDeps } from '../../deps.ts';
 import { type SaveReport, saveWorkspace, takeCheckpoint } from '../../sandbox/save-workspace.ts';
-import { afterLastSave } from '../../sandbox/wait-for-last-save.ts';
+import { afterLastSave } from '../../sandbox/saved-workspace.ts';
 import type { TurnContext, UsedSandbox } from '../holder/turn-context.ts';
 
 export type TurnCheckpoint = {

@@ -14,12 +14,12 @@ import type { ToolEffect, ToolResult } from '../../../domain/turn/turn.ts';
 import { isAppError } from '../../../errors.ts';
 import type { LoopDeps } from '../../deps.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
+import { liveWorkspace } from '../../sandbox/saved-workspace.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
 import { commitResult } from '../tools/collect-tool-results.ts';
 import { openLazySandbox } from '../tools/lazy-sandbox.ts';
-import { liveWorkspace } from './live-workspace.ts';
 
 export type TriedEffect = ToolEffect & { readonly tried: TriedCall };
 

@@ -14,6 +14,7 @@ import { noUsage } from '../../../domain/model.ts';
 import type { LiveSandbox } from '../../../domain/sandbox.ts';
 import { type Session, unheldLease } from '../../../domain/session.ts';
 import { type FilesSource, filesOfFork } from '../../../domain/snapshot.ts';
+import { noTurn } from '../../../domain/turn/turn.ts';
 import { AppError } from '../../../errors.ts';
 import type { Deps, TurnDeps } from '../../deps.ts';
 import { endSession } from '../requests/end-session.ts';
@@ -71,4 +72,20 @@ export const wantedHosts = async (
 export const endTrial = async (ports: TurnDeps, id: SessionId): Promise<void> => {
   const session = await ports.sessions.get(id);
   if (session !== undefined) await endSession(ports, session, { reason: 'the trial is over' });
+};
+
+/**
+ * The use of a session that tries a call: it runs there, or its files are kept until the call is decided and carried out.
+ * Undefined for one that its turn has left.
+ */
+export const trialUse = async (
+  { turns }: Deps<'turns'>,
+  { id, trialOf }: Pick<Session, 'id' | 'trialOf'>,
+): Promise<'running' | 'kept' | undefined> => {
+  const { state } = trialOf === undefined ? noTurn : (await turns.loadWork(trialOf)).turn;
+  const calls = state.kind === 'deciding' || state.kind === 'acting' ? state.calls : [];
+  const own = calls.find(({ trial }) => trial !== undefined && 'session' in trial && trial.session === id);
+  if (own?.trial?.state === 'due') return 'running';
+  const isOpen = own?.status === 'pending' || own?.status === 'approved' || own?.status === 'executing';
+  return isOpen ? 'kept' : undefined;
 };

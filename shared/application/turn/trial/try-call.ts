@@ -25,13 +25,13 @@ import { callForAWhile } from '../../sandbox/call-until-outcome-known.ts';
 import { makeRoom } from '../../sandbox/make-room.ts';
 import { startedFor } from '../../sandbox/sandbox-request.ts';
 import { saveWorkspace } from '../../sandbox/save-workspace.ts';
+import { liveWorkspace } from '../../sandbox/saved-workspace.ts';
 import { changesTooOften, raceLost, untilWon } from '../../write-race.ts';
 import { applyEvent } from '../commit/apply-event.ts';
 import { type CommitOutcome, interrupted, type TurnContext } from '../holder/turn-context.ts';
 import { discardTrial } from '../requests/discard-trial.ts';
 import { boundResult, type KeptFile } from '../tools/bound-result.ts';
 import type { ToolTimes } from '../tools/run-call-once.ts';
-import { liveWorkspace } from './live-workspace.ts';
 import { createTrial, endTrial, wantedHosts } from './trial-session.ts';
 
 type Work = {
