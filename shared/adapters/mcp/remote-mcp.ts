@@ -2,14 +2,10 @@
  * `RemoteMcp` over the official client, with `makeGuardedFetch` as its only way to the network.
  *
  * Each listing and each call has a connection of its own that ends with it, so that nothing of one project's
- * server outlives its use.
+ * server outlives its use. The server chooses the protocol version; a session of an older one lasts as long as the connection. Schemas
+ * of a server are never compiled: a pattern in one could run for ever.
  */
-import {
-  type Client,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RequestOptions,
-} from '@modelcontextprotocol/client';
+import { Client, ProtocolError, ProtocolErrorCode, type RequestOptions } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { decodeTools, listedToolsMax } from '#shared/contracts/tools/listed-tools.ts';
 import type { McpTool } from '#shared/domain/mcp/server.ts';
@@ -17,9 +13,10 @@ import { cutMiddle, utf8Bytes } from '#shared/domain/text.ts';
 import type { RemoteCall, RemoteMcp, RemoteTarget } from '#shared/ports/mcp-servers.ts';
 import type { EgressSettings } from '../outbound/checked-address.ts';
 import { type Deadline, within } from '../outbound/deadline.ts';
-import { openConnection } from './remote-connection.ts';
-import { toListError, toOutcomeOf } from './remote-failure.ts';
+import { makeGuardedFetch } from './guarded-fetch.ts';
+import { type Circumstances, toListError, toOutcomeOf } from './remote-failure.ts';
 import { toRemoteOutcome } from './remote-result.ts';
+import { makeTransport, type RemoteTransport } from './remote-transport.ts';
 
 const listBytesMax = 1_048_576;
 const callBytesMax = 4 * 1_048_576;
@@ -114,3 +111,54 @@ const progressTo = (onProgress: RemoteCall['onProgress']) => {
     offset += utf8Bytes(text);
   };
 };
+
+type RemoteConnection = {
+  readonly connect: (deadline: Deadline) => Promise<Client>;
+  /** The state of the connection when a failure occurred. */
+  readonly circumstances: (signal: AbortSignal | undefined) => Circumstances;
+  readonly close: () => Promise<void>;
+};
+
+const clientInfo = { name: 'sallyport', version: '0.1.0' };
+/** The time for closing messages: a call's cancellation, a session's end. */
+const farewellMsMax = 1000;
+
+const openConnection = (
+  settings: EgressSettings,
+  { target, bytesMax }: { readonly target: RemoteTarget; readonly bytesMax: number },
+): RemoteConnection => {
+  const guarded = makeGuardedFetch(settings, bytesMax);
+  const client = makeClient(target);
+  let wire: RemoteTransport | undefined;
+  return {
+    connect: async ({ ms }) => {
+      wire = makeTransport(target, guarded.fetch);
+      await client.connect(wire.transport, { timeout: ms });
+      return client;
+    },
+    circumstances: (signal) => ({
+      name: target.name,
+      fault: guarded.fault(),
+      isCallSent: wire?.transport.isCallSent === true,
+      isCancelled: signal?.aborted === true,
+    }),
+    close: async () => {
+      if (wire !== undefined) await farewell(wire);
+      await client.close().catch(() => undefined);
+      guarded.close();
+    },
+  };
+};
+
+const makeClient = ({ transport }: RemoteTarget): Client =>
+  new Client(clientInfo, {
+    // Before Streamable HTTP there was one way to begin.
+    ...(transport === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}),
+    inputRequired: { autoFulfill: false },
+    jsonSchemaValidator: {
+      getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+    },
+  });
+
+const farewell = ({ transport, endSession }: RemoteTransport): Promise<void> =>
+  within({ ms: farewellMsMax }, transport.settle().then(endSession)).catch(() => undefined);

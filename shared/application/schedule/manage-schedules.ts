@@ -4,6 +4,7 @@
  */
 
 import { projectOf } from '../../domain/access.ts';
+import type { ProjectId } from '../../domain/ids.ts';
 import { defaultProject, type Principal } from '../../domain/principal.ts';
 import { schedulesPerProjectMax } from '../../domain/schedule/limits.ts';
 import {
@@ -22,11 +23,12 @@ import {
   validateSchedule,
 } from '../../domain/schedule/validate.ts';
 import { AppError } from '../../errors.ts';
+import { audit } from '../access/audit.ts';
 import { findProject, projectNotFound } from '../access/find-project.ts';
 import { findSchedule } from '../access/find-schedule.ts';
 import type { ScheduleDeps } from '../deps.ts';
 import { resolveWorkspace } from '../session/resolve-workspace.ts';
-import { announce, changeSchedule, tooManySchedules } from './change-schedule.ts';
+import { changesTooOften, raceLost, untilWon } from '../write-race.ts';
 import { newRuns } from './dispatch-schedule.ts';
 
 /** `names`: the names of the fields in the client's protocol. */
@@ -165,3 +167,55 @@ const validFields = (options: ScheduleOptions, names: FieldNames): Partial<Sched
 
 const invalid = (problem: string): AppError =>
   new AppError('invalid_request', problem, { recoveryActions: ['correct_arguments'] });
+
+type Decision = { readonly next: Schedule; readonly runs?: readonly Run[] };
+
+/** One change over the version that was read, retried after a concurrent write. The schedule as it was written. */
+const changeSchedule = (
+  ports: ScheduleDeps,
+  { id, principal }: { readonly id: string; readonly principal: Principal },
+  decide: (schedule: Schedule, now: number) => Decision,
+): Promise<Schedule> =>
+  untilWon(async () => {
+    const { schedule: read } = await findSchedule(ports, { id, principal, intent: 'write' });
+    const now = ports.world.now();
+    const { next, runs = [] } = decide(read, now);
+    const dueAt = scheduleDueAt(next, now);
+    const options = { read, dueAt, runs, schedulesMax: schedulesPerProjectMax };
+    const written = await ports.schedules.write(next, options);
+    if (written === 'full') throw tooManySchedules();
+    if (written === 'gone') throw projectNotFound();
+    return written === 'moved' ? raceLost : written;
+  }, changesTooOften('the schedule'));
+
+const tooManySchedules = (): AppError =>
+  new AppError('resource_limit_exceeded', `a project has at most ${schedulesPerProjectMax} schedules`, {
+    suggestions: ['Delete one that is no longer needed.'],
+  });
+
+type Announced = {
+  readonly action: `schedule.${'create' | 'update' | 'delete' | 'trigger'}`;
+  readonly schedule: Pick<Schedule, 'id' | 'targets'>;
+};
+
+/** A row names one project: that of all targets, if they are in one. */
+const soleProject = ({ targets }: Pick<Schedule, 'targets'>): ProjectId | undefined => {
+  const [project, ...others] = new Set(targets.map((target) => target.project));
+  return others.length === 0 ? project : undefined;
+};
+
+/** Writes the audit row and dispatches the schedule; the sweep replaces a lost invocation. */
+const announce = async (
+  ports: ScheduleDeps,
+  principal: Principal,
+  { action, schedule }: Announced,
+): Promise<void> => {
+  const { id } = schedule;
+  const project = projectOf(principal.scope) ?? soleProject(schedule);
+  await audit(ports, principal, { action, subject: id, project });
+  try {
+    await ports.scheduleDispatcher.dispatch(id);
+  } catch (error) {
+    ports.telemetry.warn('a schedule waits for the sweep', { error, scheduleId: id });
+  }
+};
