@@ -298,12 +298,12 @@ test('requests that no proxy can carry are refused with a sentence', async () =>
   };
   for (const request of ['GET /x HTTP/1.1', 'GET https://a.org/ HTTP/1.1', 'GET http://u@a.org/ HTTP/1.1'])
     expect([request, await raw(request)]).toEqual([request, expect.stringContaining('HTTP/1.1 400')]);
+  // Programs show the status line of this answer, not its body.
   for (const request of [
     'CONNECT a.org HTTP/1.1',
     'CONNECT a.org:0 HTTP/1.1',
     'CONNECT a.org:99999 HTTP/1.1',
   ])
-    // Programs show the status line of this answer, not its body.
     expect([request, await raw(request)]).toEqual([
       request,
       expect.stringContaining('HTTP/1.1 400 the port cannot be read'),
