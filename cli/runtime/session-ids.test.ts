@@ -9,7 +9,7 @@ const [one, two, old] = [
 ];
 const sessionOf = (id: string, title?: string) => ({
   ...{ id, kind: 'agent', status: 'idle', flavor: 'small', pendingApprovals: [] },
-  ...{ createdAt: '', lastActiveAt: '', lastStopReason: null, sandbox: null, title },
+  ...{ createdAt: '', lastActiveAt: '', lastStopReason: null, sandbox: null, costUsd: 0, title },
 });
 /** Two pages of sessions, and one that is archived. */
 const lists: Routes = {
