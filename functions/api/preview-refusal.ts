@@ -2,27 +2,25 @@
  * A refusal of the platform at the path of a preview. A browser that opens the address in a tab gets it as a page with the sentences of
  * the error and a link that loads the preview again; any other client gets the error body of the contract.
  *
- * A browser says that it navigates (`Sec-Fetch-Mode`), and no page can say so for it; over plain HTTP to another machine it says only
- * what it accepts. The page loads nothing and runs nothing; its one style is named by its hash. Where the sandbox starts or only the server of user code is
- * missing, the browser loads it again by itself: forty times, counted in a cookie of the preview's path, since each request keeps the
- * sandbox. A request of the page would not have the preview's own cookie over plain HTTP. The link has no ticket: a ticket is for one use.
+ * The page loads nothing and runs nothing; its one style is named by its hash. While the sandbox starts, or if only the server of user code
+ * is missing, the browser loads it again by itself: forty times, counted in a cookie of the preview's path, since each request keeps the
+ * sandbox. The link has no ticket: a ticket is for one use.
  */
 import { createHash } from 'node:crypto';
 import type { StreamedResult } from '#shared/adapters/lambda/lambda-runtime.ts';
 import { cookieNamed } from '#shared/contracts/browser-request.ts';
-import { header } from '#shared/contracts/credentials.ts';
 import { type PreviewPath, readPreviewPath } from '#shared/contracts/preview-path.ts';
 import { canonicalUuid, isUuid } from '#shared/domain/ids.ts';
 import type { errorBody } from '#shared/errors.ts';
 import type { ApiEvent } from './api-route.ts';
-import { asSent, withoutTicket } from './preview-address.ts';
+import { asSent, opensPage, withoutTicket } from './preview-address.ts';
 import { cookieAttributes, fence } from './preview-headers.ts';
 
 type Refusal = ReturnType<typeof errorBody>['error'] & { readonly port?: number };
 
 export const refusedPreview = (event: ApiEvent, answer: StreamedResult, refusal: Refusal): StreamedResult => {
   const fenced = { ...answer.headers, ...fence };
-  if (!takesPage(event)) return { ...answer, headers: fenced };
+  if (!opensPage(event)) return { ...answer, headers: fenced };
   const counted = nextTry(event, refusal);
   return {
     ...answer,
@@ -34,11 +32,6 @@ export const refusedPreview = (event: ApiEvent, answer: StreamedResult, refusal:
     },
     body: pageOf(event, refusal, counted !== undefined),
   };
-};
-
-const takesPage = ({ headers }: ApiEvent): boolean => {
-  const mode = header(headers, 'sec-fetch-mode');
-  return mode === undefined ? /\btext\/html\b/.test(header(headers, 'accept') ?? '') : mode === 'navigate';
 };
 
 const triesCookie = 'sallyport-preview-tries';

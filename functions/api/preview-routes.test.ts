@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { makeTokenStore } from '#shared/adapters/aws/dynamo/token-store.ts';
 import { issueTicket } from '#shared/application/access/authenticate.ts';
+import type { SessionId } from '#shared/domain/ids.ts';
 import { deploymentOwner, type Principal } from '#shared/domain/principal.ts';
 import { newSession, workspaceOf } from '../../tests/conformance/session-fixture.ts';
 import { openQuietPorts } from '../../tests/simulation/quiet-ports.ts';
@@ -47,6 +48,55 @@ test('a ticket leaves a query that is otherwise as it was sent', async () => {
     const { headers } = await exchange(session, { 'X-Forwarded-Query': sent });
     expect(headers['location']).toBe(`/api/sessions/${session}/ports/8000/${kept}`);
   }
+});
+
+test('a browser is led to an address that opens this port by itself, and asks there before it sends', async () => {
+  const session = crypto.randomUUID();
+  const { ports: quiet, table } = openQuietPorts();
+  const rateLimiter = { take: async () => true };
+  const ports = { ...quiet, adminTokenHash, tokens: makeTokenStore(table), rateLimiter };
+  const grant = 'a'.repeat(64);
+  await quiet.connections.putPreview(quiet.world.sha256(grant), {
+    ...{ principal, port: 8000, expiresAt: quiet.world.now() + 1000 },
+    sessionId: session as SessionId,
+  });
+  const ask = (path: string, request: { readonly httpMethod?: string; readonly headers?: object } = {}) => {
+    const event = {
+      ...{
+        httpMethod: 'GET',
+        queryStringParameters: { q: '1' },
+        multiValueQueryStringParameters: { q: ['1'] },
+      },
+      ...{ path: `/api/sessions/${session}/ports/${path}`, ...request },
+      headers: { host: 'own.example', ...request.headers },
+    } as unknown as ApiEvent;
+    const target = previewTarget(event);
+    if (target === undefined) throw new Error('it is no path of a preview');
+    return answerPreview({ ports, settings: {} } as unknown as Preview, event, target);
+  };
+  const cookie = `sallyport-preview=${grant}`;
+  const shown = `8000/~${grant}/`;
+  for (const headers of [{ 'sec-fetch-mode': 'navigate' }, { accept: 'text/html,*/*' }]) {
+    const led = await ask('8000/a', { headers: { cookie, ...headers } });
+    expect([led.statusCode, led.headers['location']]).toEqual([
+      302,
+      `/api/sessions/${session}/ports/${shown}a?q=1`,
+    ]);
+  }
+  const asks = {
+    ...{ origin: 'null', 'access-control-request-method': 'PUT' },
+    'access-control-request-headers': 'content-type',
+  };
+  const { statusCode, headers } = await ask(shown, { httpMethod: 'OPTIONS', headers: asks });
+  expect(statusCode).toBe(204);
+  expect(headers).toMatchObject({
+    ...{ 'access-control-allow-origin': 'null', 'access-control-allow-methods': 'PUT' },
+    'access-control-allow-headers': 'content-type',
+  });
+  for (const path of [`8001/~${grant}/`, `8000/~${'b'.repeat(64)}/`, `8000/~${grant}`, '8000/'])
+    await expect(ask(path, { httpMethod: 'OPTIONS', headers: asks })).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
 });
 
 test.each(['x', 'x;Domain=example.org;'])(

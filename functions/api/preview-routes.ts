@@ -3,9 +3,11 @@
  * authenticates by itself, and its answers are the page's own.
  *
  * The page is untrusted and shares our origin, so it is sandboxed into an origin of its own: it cannot read the
- * app's storage, and all it gets is a cookie for its own path that it cannot read either. It may talk to that
- * path and to nothing else (`preview-headers.ts`). Neither that cookie nor the bearer goes inside, and no cookie
- * comes out (L14).
+ * app's storage, and all it gets is a grant for its own path. It may talk to that path and to nothing else (`preview-headers.ts`).
+ * Neither the grant nor the bearer goes inside, and no cookie comes out (L14).
+ *
+ * The grant is a cookie, and part of the address at which a browser shows the page: from a sandboxed origin no browser sends a cookie with
+ * scripts of the type `module` and requests of the page, and most send none at all.
  */
 
 import * as z from 'zod';
@@ -19,7 +21,7 @@ import { leasePreviewPort, requirePreviewPort } from '#shared/application/sandbo
 import { refusalOf } from '#shared/application/sandbox/sandbox-server-error.ts';
 import { cookieNamed, originOf } from '#shared/contracts/browser-request.ts';
 import { bearerToken, header } from '#shared/contracts/credentials.ts';
-import { readPreviewPath } from '#shared/contracts/preview-path.ts';
+import { type PreviewPath, readPreviewPath } from '#shared/contracts/preview-path.ts';
 import { asksForUpgrade, tunnelHeaders, upgradeProtocol } from '#shared/contracts/preview-upgrade.ts';
 import { refusalHeader } from '#shared/contracts/sandbox-call.ts';
 import { intentOf } from '#shared/domain/access.ts';
@@ -35,8 +37,8 @@ import {
   type SessionSandboxSettings,
 } from './acquire-for-request.ts';
 import type { ApiEvent, ApiRoute } from './api-route.ts';
-import { asSent, queryOfPreview, withoutTicket } from './preview-address.ts';
-import { cookieAttributes, fenced, forwarded } from './preview-headers.ts';
+import { asSent, opensPage, queryOfPreview, withoutTicket } from './preview-address.ts';
+import { cookieAttributes, fence, fenced, forwarded } from './preview-headers.ts';
 import { refuseAstray } from './preview-redirects.ts';
 import { bytesOf } from './request-body.ts';
 
@@ -58,12 +60,14 @@ export const previewRoute = {
 
 const cookieName = 'sallyport-preview';
 
+type Asked = PreviewTarget & Pick<PreviewPath, 'grant'> & { readonly rest: string };
+
 /** Undefined for any other path. */
-export const previewTarget = ({
-  path,
-}: ApiEvent): (PreviewTarget & { readonly rest: string }) | undefined => {
+export const previewTarget = ({ path }: ApiEvent): Asked | undefined => {
   const read = readPreviewPath(path);
-  return read && { sessionId: canonicalUuid(read.sessionId), port: read.port, rest: read.page };
+  if (read === undefined) return undefined;
+  const { root: _, page: rest, sessionId, ...asked } = read;
+  return { ...asked, sessionId: canonicalUuid(sessionId), rest };
 };
 
 /** The root of the preview: the path of the cookie, and the policy's one source. */
@@ -77,20 +81,22 @@ export type Preview = {
 export const answerPreview = async (
   { ports, settings }: Preview,
   event: ApiEvent,
-  { rest, ...target }: PreviewTarget & { readonly rest: string },
+  { rest, grant, ...target }: Asked,
 ): Promise<StreamedResult> => {
+  const token = bearerToken(event.headers);
   const ticket = event.queryStringParameters?.['ticket'];
-  const access = await openPreview(ports, target, {
-    token: bearerToken(event.headers),
-    ticket,
-    grant: cookieNamed(event.headers, cookieName),
-  });
+  const cookie = cookieNamed(event.headers, cookieName);
+  const access = await openPreview(ports, target, { token, ticket, grant: grant ?? cookie });
   // A grant costs a ticket, which was counted when it was made.
   if (access.kind === 'open') await throttle(ports, access.principal);
   // The path of a cookie is made of it: nothing in it may end an attribute.
   if (!isUuid(target.sessionId)) throw sessionNotFound();
   if (access.kind === 'granted') return withCookie(event, { target, secret: access.secret });
   if (rest === '') return redirect(event, `${event.path}/${queryOfPreview(event)}`);
+  const isByCookie = token === undefined && grant === undefined && cookie !== undefined;
+  if (isByCookie && event.httpMethod === 'GET' && opensPage(event))
+    return redirect(event, `${pathOf(target)}~${cookie}${rest}${queryOfPreview(event)}`);
+  if (grant !== undefined && asksBefore(event)) return allowed(event);
   return show({ ports, settings }, event, { target, rest, principal: access.principal });
 };
 
@@ -124,6 +130,22 @@ const show = async (
     body: bodyOf(response, startedAt),
   };
 };
+
+/** A browser asks before a request that no form can send, since the page's origin is not its address's. */
+const asksBefore = ({ httpMethod, headers }: ApiEvent): boolean =>
+  httpMethod === 'OPTIONS' &&
+  header(headers, 'origin') === 'null' &&
+  header(headers, 'access-control-request-method') !== undefined;
+
+const allowed = ({ headers }: ApiEvent): StreamedResult => ({
+  statusCode: 204,
+  headers: {
+    ...fence,
+    'access-control-allow-methods': header(headers, 'access-control-request-method') ?? '',
+    'access-control-allow-headers': header(headers, 'access-control-request-headers') ?? '',
+  },
+  body: '',
+});
 
 /** This function waits for the sandbox before the link begins: it has less time left. */
 const bodyOf = ({ body, headers }: Response, startedAt: number): StreamedResult['body'] => {

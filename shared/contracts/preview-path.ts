@@ -1,20 +1,24 @@
-/** The path of a preview: the session, the port of its sandbox, and behind them the path of the page. */
+/**
+ * The path of a preview: the session, the port of its sandbox, and behind them the path of the page. In a browser a grant stands between
+ * them: a page in a sandboxed origin sends no cookie with what it loads, so its address itself has to open its port.
+ */
 
-const form = /^(\/api\/sessions\/([^/]+)\/ports\/(\d{1,5}))(\/.*)?$/s;
+const form = /^(\/api\/sessions\/([^/]+)\/ports\/(\d{1,5}))(?:\/~([0-9a-f]{64})(?=\/))?(\/.*)?$/s;
 
 export type PreviewPath = {
   /** As it is spelt, without a slash at its end. */
   readonly root: string;
   readonly sessionId: string;
   readonly port: number;
+  readonly grant?: string;
   /** Empty, or begins with a slash; as the client encoded it. */
   readonly page: string;
 };
 
 /** Undefined for any other path. */
 export const readPreviewPath = (path: string): PreviewPath | undefined => {
-  const [, root, sessionId, digits, page = ''] = form.exec(path) ?? [];
+  const [, root, sessionId, digits, grant, page = ''] = form.exec(path) ?? [];
   return root === undefined || sessionId === undefined
     ? undefined
-    : { root, sessionId, port: Number(digits), page };
+    : { root, sessionId, port: Number(digits), page, ...(grant === undefined ? {} : { grant }) };
 };
