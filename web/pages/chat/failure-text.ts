@@ -1,4 +1,4 @@
-/** Failures in words for a person: the title of one, and the signs that a program lacks a package or met a refused host. Pure. */
+/** The title of a failure, in words for a person. Pure. */
 
 const anyProvider = /\bthe model provider\b/i;
 
@@ -12,18 +12,3 @@ export const failureTitle = (message: string, provider: string | undefined): str
   provider === undefined
     ? message
     : message.replace(anyProvider, provider).replace('refused the key', 'rejected the API key');
-
-const signs: readonly RegExp[] = [
-  /^ModuleNotFoundError: No module named /m,
-  // A file of the program's own is no package.
-  /\bCannot find (?:module|package) '[^./]/,
-  /\bNo matching distribution found for /,
-  /\bnpm (?:ERR!|error) code (?:ENOTFOUND|EAI_AGAIN)\b/,
-];
-
-/** A person can add it, and the program cannot say how. */
-export const lacksPackage = (output: string): boolean => signs.some((sign) => sign.test(output));
-
-/** As curl and git say it, which leave out the reason, and in the words of the proxy. */
-export const metRefusedHost = (output: string): boolean =>
-  /\bCONNECT tunnel failed, response 403|\bis not among the hosts that this sandbox may reach/.test(output);
