@@ -141,7 +141,9 @@ test('a project is changed field by field, a default is cleared, and the project
     'DELETE /api/projects/p1': { body: { id: 'p1' } },
   });
   const asked = ['projects', 'update', 'p1', '--name', 'n', '--flavor', 'small', '--clear', 'model'];
-  expect((await one.run(asked)).stdout).toBe('id         p1\nname       n\ncreatedAt  before\nhosts      none\n');
+  expect((await one.run(asked)).stdout).toBe(
+    'id         p1\nname       n\ncreatedAt  before\nhosts      none\n',
+  );
   expect(JSON.parse(one.fake.asked[0]?.body ?? '')).toEqual({ name: 'n', flavor: 'small', model: null });
   const rules = ['--effect-rule', 'approve within=src removes=no', '--effect-rule', 'refuse'];
   await one.run(['projects', 'update', 'p1', ...rules, '--effect-tool', 'write_file']);
