@@ -262,7 +262,7 @@ test('MCP servers are added, shown with their secrets masked, tested and removed
   expect(await one.run(['mcp', 'test', 'gh'])).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
-      /^gh does not work: no answer\n {2}`sallyport mcp info gh` shows its address/,
+      /^gh does not work: no answer\n {2}`sallyport mcp info gh` shows its configuration/,
     ),
   });
   const refused = { ok: false, error: 'in other words', httpStatus: 401 };

@@ -123,7 +123,7 @@ const tested = async (call: Call): Promise<number> => {
 const adviceOn = (httpStatus: number | undefined, name: string): string =>
   httpStatus === 401 || httpStatus === 403
     ? unauthorized(name)
-    : `  \`sallyport mcp info ${name}\` shows its address or its command. To change these, remove it and add it again.`;
+    : `  \`sallyport mcp info ${name}\` shows its configuration. To change it, remove the server and add it again.`;
 
 /** No program of ours signs in to a server by OAuth. */
 const unauthorized = (name: string): string =>

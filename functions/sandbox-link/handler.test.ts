@@ -156,6 +156,7 @@ test('compressed bytes and redirects pass unchanged; cookies and connection head
     'content-encoding',
     'date',
     'location',
+    'x-content-type-options',
   ]);
   expect(await response.text()).toBe('not really gzip');
 });

@@ -221,7 +221,7 @@ test('twelve conversations are held, found, sorted and counted', async () => {
   const numbers = (await titles.allInnerTexts()).filter((title) => title.startsWith(name));
   expect(numbers.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `${name} ${at + 1}`));
   await page.goto(`${cloud.url}/#/usage?by=model`);
-  await page.getByRole('cell', { name: /^anthropic · / }).waitFor();
+  await page.getByRole('cell', { name: /^Anthropic · / }).waitFor();
   await inEveryLook(cloud, 'usage', async (own) => {
     await own.goto(`${cloud.url}/#/usage`);
     await own.getByRole('tab', { name: 'Day' }).waitFor();

@@ -313,7 +313,7 @@ test('the command line client does the same', async () => {
   expect(await run(add)).toMatchObject({ code: 0, stdout: 'MCP server added successfully: gh\n' });
   expect(await run(add)).toMatchObject({ code: 1 });
   expect((await run(['mcp', 'test', 'gh'])).stdout).toBe(
-    'gh does not work: the project has no secret named KEY\n',
+    'gh does not work: the project has no secret named KEY\n  `sallyport mcp info gh` shows its configuration. To change it, remove the server and add it again.\n',
   );
   await project.of('/mcp/gh', patch({ headers: null }));
   expect((await run(['mcp', 'test', 'gh'])).stdout).toBe('gh works, with 1 tool: echo.\n');

@@ -6,8 +6,8 @@ import type { SandboxRecord } from '../../domain/sandbox.ts';
 import type { Session } from '../../domain/session.ts';
 import { isAppError } from '../../errors.ts';
 import type { LogLine } from '../../ports/sandbox.ts';
-import type { SandboxLogLine } from '../../ports/workspace-archive.ts';
 import type { Deps } from '../deps.ts';
+import { logLineOf } from './log-line.ts';
 
 /** Oldest first; never starts a sandbox. */
 export const readLogs = async (
@@ -44,9 +44,3 @@ const livingLines = async (
     throw error;
   }
 };
-
-/** As the log of its workspace has it: its generation and number name it, however often it is read. */
-export const logLineOf = (generation: number, { number, at, stream, text }: SandboxLogLine): LogLine => ({
-  ...{ at, stream, text },
-  id: `${generation}:${number}`,
-});

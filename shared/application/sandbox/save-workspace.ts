@@ -23,7 +23,7 @@ import type { Deps, StopDeps } from '../deps.ts';
 import { renewUntilStopped } from '../renew-until-stopped.ts';
 import { raceLost, untilWon } from '../write-race.ts';
 import { obsoleteObjects } from './held-objects.ts';
-import { logLineOf } from './read-logs.ts';
+import { logLineOf } from './log-line.ts';
 
 /** `sharedFailed`: the reason for which the shared volume was not saved. */
 export type SaveReport = { readonly sharedFailed?: string } & WorkspaceReport;
