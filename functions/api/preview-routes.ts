@@ -6,8 +6,8 @@
  * app's storage, and all it gets is a grant for its own path. It may talk to that path and to nothing else (`preview-headers.ts`).
  * Neither the grant nor the bearer goes inside, and no cookie comes out (L14).
  *
- * The grant is a cookie, and part of the address at which a browser shows the page: from a sandboxed origin no browser sends a cookie with
- * scripts of the type `module` and requests of the page, and most send none at all.
+ * The grant is a cookie, and part of the address at which a browser shows the page: from a sandboxed origin Chromium sends no cookie with
+ * modules and requests of the page, and with what else it loads only where third-party cookies are allowed (ADR 0052).
  */
 
 import * as z from 'zod';

@@ -1,6 +1,6 @@
 /**
  * The path of a preview: the session, the port of its sandbox, and behind them the path of the page. In a browser a grant stands between
- * them: a page in a sandboxed origin sends no cookie with what it loads, so its address itself has to open its port.
+ * them: a browser may send no cookie with what a sandboxed page loads, so its address itself has to open its port.
  */
 
 const form = /^(\/api\/sessions\/([^/]+)\/ports\/(\d{1,5}))(?:\/~([0-9a-f]{64})(?=\/))?(\/.*)?$/s;
